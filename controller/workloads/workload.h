@@ -1,0 +1,71 @@
+// A workload as declared in workloads/<name>/workload.toml: what a plan may say about it, and how to build and call it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/result.h"
+
+namespace benchctl {
+
+struct ParamDecl {
+  enum class Type { kInteger, kDuration, kText, kBoolean } type = Type::kInteger;
+  std::string name;
+  std::string default_value;
+  std::optional<int64_t> min, max;    // integers; durations in ms
+  std::vector<std::string> choices;   // texts
+  std::optional<int64_t> warn_below;  // with a reason
+  std::string warn_reason;
+  bool list = false;        // the plan may give a list: each value is a point (workers = [1, 2, 4])
+  bool allow_auto = false;  // "auto": from the machine's CPU count
+  std::string help;
+};
+
+struct ModeDecl {
+  std::string name;    // sequential
+  std::string format;  // sequential | concurrent | generic
+  std::string help;
+  std::vector<ParamDecl> params;
+  std::vector<std::string> argv;  // after the runner's own; "{items}" is replaced by the parameter
+  double expected_seconds = 1;    // of one trial at the defaults, for plan show
+};
+
+struct ArmDecl {
+  std::string name;  // c_sqlite
+  std::string help;
+  std::vector<std::string> argv;  // of the runner, relative to its bundle: ["bin/c_sqlite"]
+  std::string build;              // name of the build recipe that makes its bundle
+  std::vector<std::string> only_modes;
+};
+
+// A build recipe: commands run in the workload's folder with DESTDIR-like BENCHCTL_OUT; its result is one bundle.
+struct BuildDecl {
+  std::string name;
+  std::vector<std::string> sources;             // globs relative to the workload's folder that the hash covers
+  std::vector<std::vector<std::string>> steps;  // argv lists
+  std::vector<std::string> needs;               // toolchains: names under workloads/toolchains/
+  std::string arch, isa, min_glibc;             // what the manifest will say
+};
+
+struct Workload {
+  std::string name;
+  std::string version;
+  std::string help;
+  std::string folder;  // absolute
+  std::string baseline;
+  std::vector<ModeDecl> modes;
+  std::vector<ArmDecl> arms;
+  std::vector<BuildDecl> builds;
+
+  const ModeDecl* mode(std::string_view wanted) const;
+  const ArmDecl* arm(std::string_view wanted) const;
+};
+
+// Reads <folder>/workload.toml; all mistakes at once, one a line.
+Result<Workload> load_workload(const std::string& folder);
+// Every workload below `root`, sorted by name.
+Result<std::vector<Workload>> load_workloads(const std::string& root);
+
+}  // namespace benchctl
