@@ -227,3 +227,10 @@ CREATE VIEW v_history AS
   JOIN name cn ON cn.id = x.case_id
   JOIN name mn ON mn.id = x.metric_id
   WHERE x.iteration = 0;
+
+CREATE VIEW v_runs AS
+  SELECT id AS run, plan_name, plan_sha256, plan_text, seed, created_ms, finished_ms, outcome, exit_code, reason,
+         controller_version
+  FROM run;
+
+CREATE VIEW v_bundles AS SELECT sha256 AS bundle, workload, build, manifest FROM bundle;
