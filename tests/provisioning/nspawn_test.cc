@@ -11,7 +11,7 @@
 
 #include "lib/files.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_identity.h"
+#include "provisioning/cloud_init/ssh_keys.h"
 #include "provisioning/cloud_init/user_data.h"
 #include "provisioning/command.h"
 #include "provisioning/providers/cgroups.h"
@@ -64,24 +64,28 @@ class Nspawn : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
     owner_ = "test-" + random_hex(8);
-    dirs_.state = "/var/tmp/benchctl-test-" + random_hex(6);
-    ASSERT_TRUE(make_dirs(dirs_.state).ok());
+    options_.state = "/var/tmp/benchctl-test-" + random_hex(6);
+    ASSERT_TRUE(make_dirs(options_.state).ok());
     auto checked = provider().check(spec_);
     ASSERT_TRUE(checked.ok()) << checked.error().message;
     auto ready = provider().prepare(spec_, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
     ASSERT_TRUE(ready.ok()) << ready.error().message;
-    before_ = traces(owner_, dirs_.state);
+    before_ = traces(owner_, options_.state);
   }
   void TearDown() override {
     if (geteuid() != 0) return;
     auto left = provider().list(owner_);
-    if (left)
-      for (const auto& machine : *left) EXPECT_TRUE(provider().destroy(machine).ok());
-    EXPECT_EQ(traces(owner_, dirs_.state), before_);
-    EXPECT_TRUE(remove_tree(dirs_.state).ok());
+    ASSERT_TRUE(left.ok());
+    for (const auto& machine : *left) EXPECT_TRUE(provider().destroy(machine).ok());
+    EXPECT_EQ(traces(owner_, options_.state), before_);
+    EXPECT_TRUE(remove_tree(options_.state).ok());
   }
 
-  NspawnProvider& provider() { return provider_; }
+  NspawnProvider provider(Failpoints* failpoints = nullptr) {
+    NspawnOptions options = options_;
+    options.failpoints = failpoints;
+    return NspawnProvider(options, clock_);
+  }
   Lease lease(int slot) {
     Lease made;
     made.nonce = random_hex(6);
@@ -98,14 +102,14 @@ class Nspawn : public testing::Test {
     Bootstrap bootstrap;
   };
   Keys keys() {
-    Keys made{make_ssh_identity("host", clock_).value(), make_ssh_identity("client", clock_).value(), {}};
-    made.bootstrap = make_bootstrap(made.host, made.client.public_key);
+    Keys made{make_ssh_identity(clock_).value(), make_ssh_identity(clock_).value(), {}};
+    made.bootstrap = user_data(made.host, made.client);
     return made;
   }
 
   // One ssh command with the pinned host key; retried while the machine boots.
   Result<CommandResult> ssh(const Machine& machine, const Keys& with, const std::string& command, int tries = 300) {
-    const std::string files = dirs_.state + "/" + machine.nonce;
+    const std::string files = options_.state + "/" + machine.nonce;
     BENCHCTL_CHECK(write_atomic(files + ".key", with.client.private_key));
     BENCHCTL_CHECK(write_atomic(files + ".hosts", machine.endpoint->host + " " + with.host.public_key + "\n"));
     CommandSpec spec;
@@ -139,11 +143,9 @@ class Nspawn : public testing::Test {
   }
 
   SystemClock clock_;
-  NoFailpoints no_failpoints_;
   MachineSpec spec_;
-  NspawnDirs dirs_;
+  NspawnOptions options_;
   std::string owner_, before_;
-  NspawnProvider provider_{dirs_, clock_, no_failpoints_};
 };
 
 TEST_F(Nspawn, TwoMachinesBootShowThePinnedKeyAndLeaveNothing) {
@@ -175,7 +177,7 @@ TEST_F(Nspawn, TwoMachinesBootShowThePinnedKeyAndLeaveNothing) {
     ASSERT_TRUE(provider().destroy(machine).ok());
     said("destroyed");
   }
-  EXPECT_EQ(traces(owner_, dirs_.state), before_);
+  EXPECT_EQ(traces(owner_, options_.state), before_);
 }
 
 }  // namespace
