@@ -1,4 +1,4 @@
-#include "controller/plan/findings.h"
+#include "controller/toml/findings.h"
 
 #include <algorithm>
 #include <tuple>

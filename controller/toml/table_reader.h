@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "controller/plan/findings.h"
+#include "controller/toml/findings.h"
 
 namespace benchctl {
 

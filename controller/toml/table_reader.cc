@@ -1,4 +1,4 @@
-#include "controller/plan/table_reader.h"
+#include "controller/toml/table_reader.h"
 
 #include <algorithm>
 

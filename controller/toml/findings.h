@@ -1,4 +1,4 @@
-// What is wrong with a plan, and what is doubtful: collected in one go, told in file order.
+// What is wrong with a TOML file, and what is doubtful: collected in one go, told in file order.
 #pragma once
 
 #include <string>
