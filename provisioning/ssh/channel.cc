@@ -164,6 +164,7 @@ class Channel {
 
   // A command that we gave up on: killed, and what it still prints thrown away until the channel is closed, so that the
   // session stays usable. A server that does not close it in time loses the session. Nothing here blocks.
+  // (OpenSSH refuses to signal where root logged in; there the command ends when it next writes to its closed output.)
   void end_command() {
     if (!session_.alive()) return;
     ssh_set_blocking(session_.get(), 0);
