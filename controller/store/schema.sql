@@ -243,3 +243,10 @@ CREATE VIEW v_history AS
   JOIN metric k ON k.id = x.metric_id
   JOIN name mn ON mn.id = k.name
   WHERE x.iteration = 0;
+
+CREATE VIEW v_runs AS
+  SELECT id AS run, plan_name, plan_sha256, plan_text, seed, created_ms, finished_ms, outcome, exit_code, reason,
+         controller_version
+  FROM run;
+
+CREATE VIEW v_bundles AS SELECT sha256 AS bundle, workload, build, manifest FROM bundle;

@@ -34,4 +34,9 @@ Result<Facts> parse_facts(std::string_view text);
 std::string fingerprint(const Facts& facts);
 std::string hardware_key(const Facts& facts);
 
+// Stable facts that differ: [{"fact":"cpu.microcode","before":…,"after":…}, …]; members of an object are told one by
+// one ("cpu.vulnerabilities.meltdown"), an absent fact is null. The whole `state` group, reasons and what changes on an
+// untouched machine (free space, latencies, boot id, clock offset) are not compared.
+Json diff_facts(const Facts& before, const Facts& after);
+
 }  // namespace benchctl
