@@ -15,9 +15,9 @@ from benchctl_analysis.load import RunData, records
 from benchctl_analysis.stats import Median, Ratio, SessionCheck
 
 # What a metric row describes rather than measures: a median is shown, a ratio is not taken.
-CONTEXT_METRICS = frozenset({"items", "micros", "workers", "seconds", "requests", "errors"})
-# The metrics that the A/A check looks at; max_us is one extreme a run and would only add noise.
-_UNTESTED_METRICS = frozenset({"max_us"})
+CONTEXT_METRICS = frozenset({"total", "requests", "errors"})
+# Not for the A/A check: the maximum is one extreme a run and would only add noise.
+_UNTESTED_METRICS = frozenset({"max"})
 
 
 @dataclass(frozen=True)
@@ -112,19 +112,11 @@ def trace_refusals(data: RunData) -> tuple[list[Refusal], list[str]]:
             continue
         arms = data.trials.loc[data.trials["suite"] == suite, "arm"].unique()
         notes.extend(f"suite {suite}: no trace of {arm}" for arm in arms if arm not in hashes)
-        refusals.extend(
-            Refusal(
-                "trace",
-                str(suite),
-                "",
-                arm,
-                baseline,
-                f"suite {suite}: {arm} and {baseline} are not compared: their traces differ "
-                f"({_short(digest)} and {_short(hashes[baseline])})",
-            )
-            for arm, digest in hashes.items()
-            if digest != hashes[baseline]
-        )
+        for arm, digest in hashes.items():
+            if digest != hashes[baseline]:
+                hashes_text = f"{_short(digest)} and {_short(hashes[baseline])}"
+                text = f"traces differ: {arm} and {baseline} of suite {suite} are not compared ({hashes_text})"
+                refusals.append(Refusal("trace", str(suite), "", arm, baseline, text))
     return refusals, notes
 
 
@@ -141,18 +133,16 @@ def check_refusals(data: RunData) -> list[Refusal]:
     for (suite, point, case), group in good.groupby(["suite", "point", "case"], sort=False):
         checks = {str(arm): set(rows["check_text"].astype(str)) for arm, rows in group.groupby("arm")}
         baseline = str(group["baseline"].iloc[0])
-        where = f"suite {suite}" + (f", {point}" if point else "") + f", case {case}"
+        where = f"suite {suite}, " + (f"{point}, " if point else "") + f"case {case}"
         for arm, values in checks.items():
             expected = checks.get(baseline, values)
             if len(values) == 1 and values == expected:
                 continue
             if arm == baseline:  # it disagrees with itself
-                text = f"{where}: {arm} disagrees with itself from run to run: checks {_values_text(values)}"
+                text = f"checks differ: {arm} disagrees with itself from run to run ({where}: {_values_text(values)})"
             else:
-                text = (
-                    f"{where}: {arm} and {baseline} are not compared: their checks differ "
-                    f"({_values_text(values)} and {_values_text(expected)})"
-                )
+                shown = f"{_values_text(values)} and {_values_text(expected)}"
+                text = f"checks differ: {arm} and {baseline} are not compared ({where}: {shown})"
             refusals.setdefault(
                 (str(suite), str(point), arm), Refusal("check", str(suite), str(point), arm, baseline, text)
             )
@@ -295,6 +285,10 @@ def compare(data: RunData, margin: float) -> Comparison:
         if effect is not None:
             position[machine] = effect
         every = good[good["machine_id"] == machine_id]
+        with_left_out = {
+            key: (float(values.median()), len(values))
+            for key, values in every.groupby(["point_hash", "case", "metric", "arm", "aa_copy"])["value"]
+        }
         for (point_hash, case, metric), group in of_machine.groupby(["point_hash", "case", "metric"], sort=False):
             units = set(group["unit"])
             if len(units) > 1:
@@ -303,10 +297,9 @@ def compare(data: RunData, margin: float) -> Comparison:
             baseline_arm = str(group["baseline"].iloc[0])
             base = group[(group["arm"] == baseline_arm) & ~group["aa_copy"]]
             base_series = None if base.empty else _series(base)
-            same = every[(every["point_hash"] == point_hash) & (every["case"] == case) & (every["metric"] == metric)]
             for (arm, copy), own in group.groupby(["arm", "aa_copy"], sort=False):
                 series = _series(own)
-                all_good = same[(same["arm"] == arm) & (same["aa_copy"] == copy)]["value"]
+                all_median, all_count = with_left_out[(point_hash, case, metric, arm, copy)]
                 row = Row(
                     machine_id=machine,
                     suite=str(own["suite"].iloc[0]),
@@ -322,7 +315,7 @@ def compare(data: RunData, margin: float) -> Comparison:
                     better=str(own["better"].iloc[0]),
                     left_out=int(left_out.get((machine_id, point_hash, arm, copy), 0)),
                     median=stats.median(series.to_numpy(dtype=float)),
-                    median_with_left_out=float(all_good.median()) if len(all_good) > len(series) else None,
+                    median_with_left_out=all_median if all_count > len(series) else None,
                     ratio=None,
                     no_ratio="",
                     margin=max(margin, floors.get("\0".join(map(str, (point_hash, case, metric))), 0.0)),

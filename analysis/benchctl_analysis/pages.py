@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -198,25 +199,19 @@ def _dots(data: RunData, group: list[Row], colour: Callable[[Row], int], salt: s
 
 
 def _workers(data: RunData) -> dict[str, float]:
-    """Point -> its number of workers, from the parameters, else from what the runner reported."""
+    """Point -> its number of workers, from the parameters."""
     found: dict[str, float] = {}
     for trial in records(data.trials.drop_duplicates("point_hash")):
         value = parse_json(trial.params).get("workers")
-        try:
+        with contextlib.suppress(ValueError):
             found[trial.point_hash] = float(str(value))
-        except ValueError:
-            reported = data.samples[
-                (data.samples["point_hash"] == trial.point_hash) & (data.samples["metric"] == "workers")
-            ]
-            if not reported.empty:
-                found[trial.point_hash] = float(reported["value"].iloc[0])
     return {point: workers for point, workers in found.items() if math.isfinite(workers) and workers > 0}
 
 
 def _scaling(data: RunData, rows: list[Row], case: str, colour: Callable[[Row], int], salt: str) -> list[Plot]:
     workers = _workers(data)
     made = []
-    for metric, y_name, log_y in ((CONCURRENT_METRIC, "requests/s", False), ("p99_us", "p99", True)):
+    for metric, y_name, log_y in ((CONCURRENT_METRIC, "requests/s", False), ("p99", "p99", True)):
         some = [row for row in rows if row.metric == metric and row.point_hash in workers and row.median.value > 0]
         if len({row.point_hash for row in some}) < 2:
             continue
@@ -266,7 +261,8 @@ def _results_section(data: RunData, rows: list[Row], merged: tables.Merged, func
         for case in dict.fromkeys(row.case for row in own if row.metric == CONCURRENT_METRIC):
             some = [row for row in own if row.case == case and tables.is_known(row.metric)]
             errors = tables.error_totals(data, some[0].machine_id, suite, case)
-            section.tables.append(tables.concurrent_table(suite, case, some, errors, merged, functional))
+            section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
+            section.tables.append(tables.latency_table(suite, case, some, merged, functional))
             section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
             rates = [row for row in some if row.metric == CONCURRENT_METRIC]
             for index, group in enumerate(tables.split_cases(rates)):
@@ -382,7 +378,7 @@ def _quiet_section(
 def _checks_section(data: RunData, comparison: Comparison) -> Section:
     section = Section("Checks", "checks")
     for refusal in comparison.refusals:
-        section.paragraphs.append(Cell(refusal.text[:1].upper() + refusal.text[1:] + ".", "bad"))
+        section.paragraphs.append(Cell(f"Refused: {refusal.text}.", "bad"))
     if comparison.refusals:
         section.paragraphs.append(
             Cell("These comparisons are removed from every table: the arms did not do the same work.")
@@ -423,7 +419,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
     clean, flagged, failed, warm = counts(trials, data.schedule.max_steal_percent)
     rounds = trials.loc[trials["scored"], "round"].nunique()
     planned = f" of {data.schedule.rounds}" if data.schedule.rounds else ""
-    alarms = [refusal.text for refusal in comparison.refusals]
+    alarms = [f"Refused: {refusal.text}." for refusal in comparison.refusals]
     aa = comparison.aa.get(machine_id)
     if aa is not None and aa.check.failed:
         alarms.append("The A/A check of this machine failed: no verdict stands.")

@@ -59,7 +59,7 @@ def _environment(folder: Path, html: bool) -> jinja2.Environment:
     def inert(value: Any) -> Any:
         if isinstance(value, Markup | jinja2.Undefined):
             return value
-        return sanitize(value, 2000) if html else Markup(markdown(value))
+        return sanitize(value, 4000) if html else Markup(markdown(value, 4000))
 
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),

@@ -14,11 +14,9 @@ from benchctl_analysis.compare import Row, natural
 from benchctl_analysis.load import RunData, parse_json, records
 from benchctl_analysis.text import sanitize
 
-LATENCIES = ("p50_us", "p95_us", "p99_us", "max_us")
-SEQUENTIAL_METRIC, CONCURRENT_METRIC = "us_per_item", "requests_per_second"
-_KNOWN = frozenset(
-    {SEQUENTIAL_METRIC, CONCURRENT_METRIC, *LATENCIES, "items", "micros", "workers", "seconds", "requests", "errors"}
-)
+LATENCIES = ("p50", "p95", "p99", "max")
+SEQUENTIAL_METRIC, CONCURRENT_METRIC = "per_item", "requests_per_second"
+_KNOWN = frozenset({SEQUENTIAL_METRIC, CONCURRENT_METRIC, *LATENCIES, "total", "requests", "errors"})
 
 
 @dataclass(frozen=True)
@@ -175,66 +173,65 @@ def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
 Merged = Callable[[Row, float], str]  # the quantile of a row's merged histograms, as text
 
 
-def concurrent_table(
-    suite: str,
-    case: str,
-    rows: Sequence[Row],
-    errors: dict[tuple[str, str, bool], str],
-    merged: Merged,
-    functional: bool,
-) -> Table:
-    """Throughput and latencies of one case; `errors` by (point, arm, copy)."""
-    by_key: dict[tuple[str, str, bool], dict[str, Row]] = {}
+def by_point(rows: Sequence[Row]) -> dict[tuple[str, str, bool], dict[str, Row]]:
+    found: dict[tuple[str, str, bool], dict[str, Row]] = {}
     for row in rows:
-        by_key.setdefault((row.point, row.arm, row.aa_copy), {})[row.metric] = row
-    table = Table(
-        f"{suite}: {case}",
-        [
-            ("Point", "l"),
-            ("Runner", "l"),
-            ("Requests/s", "r"),
-            ("Interval (coverage)", "r"),
-            ("n", "r"),
-            ("Throughput to baseline", "l"),
-            *((name[:-3], "r") for name in LATENCIES),
-            ("p99 to baseline", "l"),
-            ("p99 of merged runs", "r"),
-            ("Errors", "r"),
-        ],
-        [],
-        functional,
-        [
-            "Closed loop: a worker sends its next request when the last one is answered, so stalls are seen less often than "
-            "users would see them. p50, p95, p99 and max: median over the runs, then the spread from the lowest to the "
-            "highest run.",
-            *coverage_note(rows),
-            *reasons([row for row in rows if row.metric in (CONCURRENT_METRIC, "p99_us")]),
-        ],
-    )
+        found.setdefault((row.point, row.arm, row.aa_copy), {})[row.metric] = row
+    return {key: metrics for key, metrics in found.items() if CONCURRENT_METRIC in metrics}
+
+
+def throughput_table(
+    suite: str, case: str, rows: Sequence[Row], errors: dict[tuple[str, str, bool], str], functional: bool
+) -> Table:
+    """Requests a second of one case; `errors` by (point, arm, copy)."""
+    columns = [("Point", "l"), ("Runner", "l"), ("Requests/s", "r"), ("Interval (coverage)", "r"), ("Min", "r")]
+    columns += [("Max", "r"), ("n", "r"), ("Ratio to baseline", "l"), ("Errors", "r")]
+    rates = [row for row in rows if row.metric == CONCURRENT_METRIC]
+    table = Table(f"{suite}, {case}: throughput", columns, [], functional, coverage_note(rates) + reasons(rates))
     last = ""
-    for (point, arm, copy), metrics in by_key.items():
-        rate = metrics.get(CONCURRENT_METRIC)
-        if rate is None:
-            continue
-        latencies = []
-        for name in LATENCIES:
-            latencies.append(Cell(spread(metrics[name])) if name in metrics else Cell("not measured", "soft"))
-        p99 = metrics.get("p99_us")
+    for key, metrics in by_point(rows).items():
+        rate = metrics[CONCURRENT_METRIC]
         table.rows.append(
             [
-                Cell(point if point != last else ""),
-                Cell(rate.label, "soft" if copy else ""),
+                Cell(key[0] if key[0] != last else ""),
+                Cell(rate.label, "soft" if rate.aa_copy else ""),
                 median_cell(rate),
                 interval_cell(rate),
+                Cell(numbers.digits(rate.median.minimum)),
+                Cell(numbers.digits(rate.median.maximum)),
                 n_cell(rate),
                 ratio_cell(rate),
-                *latencies,
-                Cell("", "soft") if p99 is None else ratio_cell(p99),
-                Cell(merged(rate, 0.99), "soft"),
-                Cell(errors.get((point, arm, copy), "not measured")),
+                Cell(errors.get(key, "not measured")),
             ]
         )
-        last = point
+        last = key[0]
+    return table
+
+
+_CLOSED_LOOP = (
+    "Closed loop: a worker sends its next request when the last one is answered, so stalls are seen less often than users "
+    "would see them. Each percentile is the median over the runs, then the spread from the lowest to the highest run."
+)
+
+
+def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, functional: bool) -> Table:
+    columns = [("Point", "l"), ("Runner", "l"), *((name, "r") for name in LATENCIES)]
+    columns += [("p99 of merged runs", "r"), ("p99 ratio to baseline", "l")]
+    tails = [row for row in rows if row.metric == "p99"]
+    table = Table(f"{suite}, {case}: latency", columns, [], functional, [_CLOSED_LOOP, *reasons(tails)])
+    last = ""
+    for key, metrics in by_point(rows).items():
+        rate = metrics[CONCURRENT_METRIC]
+        table.rows.append(
+            [
+                Cell(key[0] if key[0] != last else ""),
+                Cell(rate.label, "soft" if rate.aa_copy else ""),
+                *(Cell(spread(metrics[n])) if n in metrics else Cell("not measured", "soft") for n in LATENCIES),
+                Cell(merged(rate, 0.99), "soft"),
+                ratio_cell(metrics["p99"]) if "p99" in metrics else Cell(""),
+            ]
+        )
+        last = key[0]
     return table
 
 

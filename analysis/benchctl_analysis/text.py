@@ -44,9 +44,9 @@ _MD_SPECIAL = re.compile(r"([\\`*\[\]|~#])")
 _MD_EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
-def markdown(value: object) -> str:
+def markdown(value: object, limit: int = LIMIT) -> str:
     """Inert in GitHub's Markdown: no markup, HTML, table break, automatic link or mention comes through."""
-    text = html.escape(sanitize(value), quote=False)
+    text = html.escape(sanitize(value, limit), quote=False)
     text = _MD_SPECIAL.sub(r"\\\1", text)
     text = _MD_EDGE_UNDERSCORE.sub(r"\\_", text)
     return text.replace("://", "&#58;//").replace("www.", "www&#46;").replace("@", "&#64;")

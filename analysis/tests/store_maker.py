@@ -22,17 +22,14 @@ runs = {runs}
 max_steal = "1%"
 """
 METRICS = {
-    "items": ("count", "none"),
-    "micros": ("us", "lower"),
-    "us_per_item": ("us", "lower"),
-    "workers": ("count", "none"),
-    "seconds": ("s", "none"),
+    "total": ("us", "lower"),
+    "per_item": ("us", "lower"),
     "requests": ("count", "none"),
     "requests_per_second": ("1/s", "higher"),
-    "p50_us": ("us", "lower"),
-    "p95_us": ("us", "lower"),
-    "p99_us": ("us", "lower"),
-    "max_us": ("us", "lower"),
+    "p50": ("us", "lower"),
+    "p95": ("us", "lower"),
+    "p99": ("us", "lower"),
+    "max": ("us", "lower"),
     "errors": ("count", "lower"),
 }
 
@@ -65,6 +62,7 @@ class StoreMaker:
     rounds: int = 7
     folder: Path | None = None
     names: dict[str, int] = field(default_factory=dict)
+    metrics: dict[str, int] = field(default_factory=dict)
     _number: int = 0
     _clock: int = START_MS
 
@@ -86,7 +84,11 @@ class StoreMaker:
         return self.names[text]
 
     def metric(self, name: str, unit: str, better: str) -> None:
-        self.db.execute("INSERT OR REPLACE INTO metric VALUES (?, ?, ?)", (self.name(name), unit, better))
+        """Samples of this name have that unit from now on."""
+        made = self.db.execute(
+            "INSERT INTO metric (name, unit, better) VALUES (?, ?, ?)", (self.name(name), unit, better)
+        ).lastrowid
+        self.metrics[name] = made or 0
 
     def machine(
         self, name: str, isolated: bool = False, before: Any = None, after: Any = None, reason: str = ""
@@ -144,7 +146,7 @@ class StoreMaker:
                 check = (checks or {}).get(case)
                 self.db.execute(
                     "INSERT INTO sample VALUES (?, ?, ?, 0, ?, ?)",
-                    (made, self.name(full), self.name(metric), value, check),
+                    (made, self.name(full), self.metrics[metric], value, check),
                 )
         return made or 0
 
@@ -175,7 +177,7 @@ def sequential_samples(rng: random.Random, factor: float, noise: float = 0.01) -
     made: dict[str, dict[str, float | None]] = {}
     for case, base in CASES.items():
         value = base * factor * rng.lognormvariate(0, noise)
-        made[case] = {"items": 10000.0, "micros": value * 10000, "us_per_item": value}
+        made[case] = {"total": value * 10000, "per_item": value}
     return made
 
 
@@ -187,9 +189,9 @@ def concurrent_samples(
         rate = base / factor * workers**scales * rng.lognormvariate(0, noise)
         p50 = 1e6 * workers / rate * 0.92
         made[case] = {
-            "workers": float(workers), "seconds": 5.0, "requests": rate * 5, "requests_per_second": rate, "p50_us": p50,
-            "p95_us": p50 * 1.6 * rng.lognormvariate(0, noise), "p99_us": p50 * 2.9 * rng.lognormvariate(0, 3 * noise),
-            "max_us": p50 * 40 * rng.lognormvariate(0, 0.3), "errors": float(rng.random() < 0.04),
+            "requests": rate * 5, "requests_per_second": rate, "p50": p50,
+            "p95": p50 * 1.6 * rng.lognormvariate(0, noise), "p99": p50 * 2.9 * rng.lognormvariate(0, 3 * noise),
+            "max": p50 * 40 * rng.lognormvariate(0, 0.3), "errors": float(rng.random() < 0.04),
         }  # fmt: skip
     return made
 
