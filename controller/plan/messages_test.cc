@@ -61,8 +61,8 @@ const Case kCases[] = {
      "5:10: memory in [fleet.a] must be a size, such as \"512MiB\" or \"2GiB\""},
     {"too little memory", "%HEAD%\n%FLEET%\nmemory = \"16MiB\"\n%SUITE%",
      "5:10: memory in [fleet.a] must be from 128 MiB to 64.0 TiB"},
-    {"image", "%HEAD%\n%FLEET%\nimage = \"trixy\"\n%SUITE%",
-     "5:9: image in [fleet.a] must be one of trixie, bookworm, not \"trixy\"; did you mean \"trixie\"?"},
+    {"image", "%HEAD%\n%FLEET%\nimage = \"trixe\"\n%SUITE%",
+     "5:9: image in [fleet.a] must be one of trixie, bookworm, not \"trixe\"; did you mean \"trixie\"?"},
     {"architecture of another computer", "%HEAD%\n%FLEET%\narch = \"aarch64\"\n%SUITE%",
      "5:8: arch in [fleet.a] must be \"x86_64\": nspawn machines are parts of this computer"},
     {"AVX2 on Arm",
@@ -86,7 +86,7 @@ const Case kCases[] = {
     {"time without unit", "%HEAD%\n[limits]\nttl = 3\n%FLEET%\n%SUITE%",
      "4:7: ttl in [limits] must be a time with its unit, such as \"90s\", \"20m\" or \"3h\""},
     {"ttl too short", "%HEAD%\n[limits]\nttl = \"1m\"\n%FLEET%\n%SUITE%",
-     "4:7: ttl in [limits] is 1m 00s, less than 1.5 times the expected 1m 00s; set ttl = \"2m\" or more, or ask for "
+     "4:7: ttl in [limits] is 1m 00s, less than 1.5 times the expected 1m 13s; set ttl = \"2m\" or more, or ask for "
      "fewer runs"},
     {"cost", "%HEAD%\n[limits]\nmax_cost = \"2 dollars\"\n%FLEET%\n%SUITE%",
      "4:12: max_cost in [limits] must be an amount and a currency, such as \"2.00 USD\""},
