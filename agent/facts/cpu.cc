@@ -92,7 +92,7 @@ void set_caches(Group& group, const World& world, const LscpuFields& lscpu, cons
   for (const auto& [name, cache] : found)
     caches.set(name, Json::object({{"bytes", cache.first}, {"instances", static_cast<int64_t>(cache.second.size())}}));
   for (const char* name : {"L1d", "L1i", "L2", "L3", "L4"}) {
-    auto text = lscpu_text(lscpu, std::string(name) + " cache");
+    auto text = first_of(lscpu_text(lscpu, std::string(name) + " cache"), lscpu_text(lscpu, name));  // nested form
     auto cache = found.empty() && text ? parse_cache_size(*text) : std::nullopt;
     if (!cache) continue;
     caches.set(name, Json::object({{"bytes", cache->bytes},

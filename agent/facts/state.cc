@@ -111,7 +111,7 @@ void set_systemctl(Group& group, const World& world, const std::string& key, std
   with_json.push_back("--output=json");
   auto printed = world.tools.run(with_json);
   auto parsed = printed ? parse(*printed) : std::nullopt;
-  if (!parsed && (!printed || printed.error().message != "not installed")) {
+  if (!parsed && (printed || printed.error().message != "not installed")) {
     auto text = world.tools.run(argv);
     if (text) parsed = parse(*text);
   }
