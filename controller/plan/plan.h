@@ -20,12 +20,19 @@ struct Require {
   std::string cpu_class = "any";
   int rerolls = 3;
   bool spread = false;
+  bool allow_burstable = false;
+};
+
+struct SshHost {
+  std::string host, user, key_file, host_key;
 };
 
 struct Fleet {
   MachineSpec spec;
   int count = 1;
   Require require;
+  std::vector<SshHost> hosts;  // provider ssh
+  std::string become;
 };
 
 struct Limits {
@@ -58,9 +65,10 @@ struct Suite {
   std::string mode;
   std::vector<std::string> arms;
   std::string baseline;
-  std::vector<std::string> command;  // the user's own program
+  std::vector<std::string> command;  // the user's own program; command[0] is relative to the plan's root
   std::string format;                // contract format: sequential | concurrent | generic, or an import format
-  // Parameter -> its values; more than one value makes points. "auto" stays until the machine is known.
+  // Parameter -> its values, defaults filled in, canonical ("1s", "200ms"); more than one value makes points.
+  // "auto" stays until the machine is known.
   std::map<std::string, std::vector<std::string>> params;
 };
 
@@ -86,6 +94,7 @@ struct Plan {
   std::map<std::string, Build> builds;
   bool redact = true;
   std::vector<std::string> claims;
+  std::vector<std::string> warnings;  // "file:line:col: warning: message", in file order
 };
 
 }  // namespace benchctl

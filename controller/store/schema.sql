@@ -111,7 +111,8 @@ CREATE TABLE trial (
   reason TEXT NOT NULL DEFAULT '',
   evidence TEXT NOT NULL,                    -- sha256 over the trial's files: same again is nothing, another is refused
   folder TEXT NOT NULL,                      -- relative to run.folder
-  UNIQUE (site, point_hash, arm, aa_copy, round, attempt)
+  UNIQUE (site, point_hash, arm, aa_copy, round, attempt),
+  UNIQUE (site, number, attempt)
 ) STRICT;
 
 CREATE TABLE trial_machine (
@@ -126,21 +127,24 @@ CREATE TABLE trial_machine (
   PRIMARY KEY (trial, role)
 ) STRICT, WITHOUT ROWID;
 
+-- A metric is its name together with unit and direction: two workloads may both have a `time`, one in ms, one in s.
+CREATE TABLE metric (
+  id INTEGER PRIMARY KEY,
+  name INTEGER NOT NULL REFERENCES name(id),
+  unit TEXT NOT NULL,
+  better TEXT NOT NULL,                      -- lower | higher | none
+  UNIQUE (name, unit, better)
+) STRICT;
+
 CREATE TABLE sample (
   trial INTEGER NOT NULL REFERENCES trial(id),
   case_id INTEGER NOT NULL REFERENCES name(id),
-  metric_id INTEGER NOT NULL REFERENCES name(id),
-  iteration INTEGER NOT NULL,                -- 0: the run itself
+  metric_id INTEGER NOT NULL REFERENCES metric(id),
+  iteration INTEGER NOT NULL,                -- 0: the run itself; 1..n: inner iterations that 0 is the median of
   value REAL,                                -- null: not measured (errors of the nine-column form)
   check_text TEXT,
   PRIMARY KEY (trial, case_id, metric_id, iteration)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE metric (
-  name INTEGER PRIMARY KEY REFERENCES name(id),
-  unit TEXT NOT NULL,
-  better TEXT NOT NULL                       -- lower | higher | none
-) STRICT;
 
 CREATE TABLE histogram (
   trial INTEGER NOT NULL REFERENCES trial(id),
@@ -155,6 +159,17 @@ CREATE TABLE file (
   sha256 TEXT NOT NULL,
   size INTEGER NOT NULL,
   PRIMARY KEY (machine, path)
+) STRICT, WITHOUT ROWID;
+
+-- Units of a machine that were imported, in order.
+CREATE TABLE unit (
+  machine INTEGER NOT NULL REFERENCES machine(id),
+  name TEXT NOT NULL,                        -- round-0003 | round-w001 | final
+  seq INTEGER NOT NULL,
+  folder TEXT NOT NULL,                      -- relative to run.folder
+  manifest TEXT NOT NULL,                    -- sha256 of its manifest
+  imported_ms INTEGER NOT NULL,
+  PRIMARY KEY (machine, name)
 ) STRICT, WITHOUT ROWID;
 
 -- What `--trace` printed once per arm and suite on the machine's bundle, as a hash: arms with differing traces are not compared.
@@ -207,16 +222,16 @@ CREATE VIEW v_samples AS
   SELECT x.trial AS trial_id, cn.text AS case_name, mn.text AS metric, k.unit, k.better, x.iteration, x.value, x.check_text
   FROM sample x
   JOIN name cn ON cn.id = x.case_id
-  JOIN name mn ON mn.id = x.metric_id
-  JOIN metric k ON k.name = x.metric_id;
+  JOIN metric k ON k.id = x.metric_id
+  JOIN name mn ON mn.id = k.name;
 
 CREATE VIEW v_traces AS
   SELECT r.run, sn.text AS suite, an.text AS arm, r.sha256, r.info
   FROM trace r JOIN name sn ON sn.id = r.suite JOIN name an ON an.id = r.arm;
 
 CREATE VIEW v_history AS
-  SELECT m.hardware, t.definition_hash, a.text AS arm, cn.text AS case_name, mn.text AS metric, tm.started_ms, r.id AS run,
-         x.value, m.isolated
+  SELECT m.hardware, t.definition_hash, a.text AS arm, cn.text AS case_name, mn.text AS metric, k.unit, k.better, tm.started_ms,
+         r.id AS run, x.value, m.isolated
   FROM sample x
   JOIN trial t ON t.id = x.trial AND t.verdict = 'ok' AND t.round > 0 AND t.aa_copy = 0
   JOIN site s ON s.id = t.site
@@ -225,5 +240,13 @@ CREATE VIEW v_history AS
   JOIN machine m ON m.id = tm.machine
   JOIN name a ON a.id = t.arm
   JOIN name cn ON cn.id = x.case_id
-  JOIN name mn ON mn.id = x.metric_id
+  JOIN metric k ON k.id = x.metric_id
+  JOIN name mn ON mn.id = k.name
   WHERE x.iteration = 0;
+
+CREATE VIEW v_runs AS
+  SELECT id AS run, plan_name, plan_sha256, plan_text, seed, created_ms, finished_ms, outcome, exit_code, reason,
+         controller_version
+  FROM run;
+
+CREATE VIEW v_bundles AS SELECT sha256 AS bundle, workload, build, manifest FROM bundle;

@@ -55,6 +55,10 @@ struct Workload {
   std::string help;
   std::string folder;  // absolute
   std::string baseline;
+  // What a runner is given after its own argv to print the statements of one request, and JSON about itself; empty when
+  // the workload has no such command. Every arm obeys the same.
+  std::vector<std::string> trace;
+  std::vector<std::string> info;
   std::vector<ModeDecl> modes;
   std::vector<ArmDecl> arms;
   std::vector<BuildDecl> builds;

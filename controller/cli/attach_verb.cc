@@ -1,0 +1,50 @@
+// `attach RUN`: what a run says, from its beginning and on, until it ends. Ctrl-C detaches; the run goes on.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "controller/cli/verbs.h"
+
+namespace benchctl {
+namespace {
+
+Result<int> attach(Context& context, Parts& parts, const std::string& word) {
+  BENCHCTL_TRY(Store * store, parts.store());
+  BENCHCTL_TRY(RunRow run, find_run(*store, word));
+  std::string path = run.folder + "/progress.log";
+  UniqueFd log(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!log) return errno_error("open " + path, ErrorKind::kUsage);
+  // Said by our own progress lines, sanitised when they were written.
+  auto drain = [&] {
+    char buffer[65536];
+    for (ssize_t count; (count = read(log.get(), buffer, sizeof buffer)) > 0;) std::cerr.write(buffer, count);
+  };
+  while (true) {
+    BENCHCTL_TRY(run, store->run(run.id));
+    drain();
+    if (run.outcome != RunOutcome::kRunning) break;
+    BENCHCTL_TRY(auto holder, lock_holder(*store));
+    if (!holder || holder->run != run.id) {
+      // The end may have been written between our two looks.
+      BENCHCTL_TRY(run, store->run(run.id));
+      if (run.outcome != RunOutcome::kRunning) continue;
+      return Error{ErrorKind::kInterrupted, "run " + run.id + " is not finished and nobody executes it; its machines: benchctl reap --run " + run.id};
+    }
+    context.clock->sleep(std::chrono::milliseconds(300));
+  }
+  auto terminal = read_file(run.folder + "/summary.txt", 1 << 20);
+  if (terminal) std::cout << *terminal;
+  return run.exit_code.value_or(1);
+}
+
+}  // namespace
+
+Verb attach_verb(Context& context, Parts& parts) {
+  auto run = std::make_shared<std::string>();
+  return {"attach", "follow a run until it ends (Ctrl-C only detaches); exits as the run does", "benchctl attach",
+          [run](Options& options) { options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest"); },
+          [run, &context, &parts] { return attach(context, parts, *run); }};
+}
+
+}  // namespace benchctl

@@ -1,0 +1,75 @@
+#include "controller/cli/context.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "lib/files.h"
+
+namespace benchctl {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::string own_path() {
+  char path[PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<size_t>(length)) : "";
+}
+
+std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
+  return 100;
+}
+
+}  // namespace
+
+Result<Context> read_context() {
+  Context context;
+  std::string user_home = variable("HOME");
+  std::string binaries = parent(own_path());
+  context.agent = binaries + "/benchagent";
+  context.source_root = variable("BENCHCTL_ROOT");
+  // <root>/build*/bin/benchctl
+  if (context.source_root.empty()) context.source_root = parent(parent(binaries));
+  if (!exists(context.source_root + "/workloads/CONTRACT.md"))
+    return Error{ErrorKind::kInternal, context.source_root + " holds no workloads/: set BENCHCTL_ROOT to the folder that has them"};
+  context.home = variable("BENCHCTL_HOME");
+  if (context.home.empty()) {
+    std::string state = variable("XDG_STATE_HOME");
+    if (state.empty()) state = user_home + "/.local/state";
+    context.home = state + "/benchctl";
+  }
+  context.cache = variable("BENCHCTL_CACHE");
+  if (context.cache.empty()) {
+    std::string cache = variable("XDG_CACHE_HOME");
+    if (cache.empty()) cache = geteuid() == 0 ? "/var/cache" : user_home + "/.cache";
+    context.cache = cache + "/benchctl";
+  }
+  for (std::string* path : {&context.home, &context.cache})
+    if (path->front() != '/') return Error{ErrorKind::kUsage, *path + ": BENCHCTL_HOME and BENCHCTL_CACHE must be absolute paths"};
+  context.python = variable("BENCHCTL_PYTHON");
+  if (context.python.empty()) context.python = context.source_root + "/analysis/.venv/bin/python";
+  context.terminal_errors = isatty(STDERR_FILENO) == 1;
+  context.terminal_output = isatty(STDOUT_FILENO) == 1;
+  context.colour = context.terminal_output && variable("NO_COLOR").empty();
+  context.width = terminal_width();
+  context.clock = std::make_unique<SystemClock>();
+  std::string failpoint = variable("BENCHCTL_FAILPOINT");
+  if (failpoint.empty()) {
+    context.failpoints = std::make_unique<NoFailpoints>();
+  } else {
+    context.failpoints = std::make_unique<KillAt>(failpoint);
+  }
+  return context;
+}
+
+}  // namespace benchctl

@@ -1,0 +1,29 @@
+// The world as the command line sees it: read once, here and in context.cc; nothing below cli reads the environment.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lib/clock.h"
+#include "lib/failpoint.h"
+#include "lib/result.h"
+
+namespace benchctl {
+
+struct Context {
+  std::string source_root;  // holds workloads/, analysis/, plans/
+  std::string agent;        // the static agent's binary
+  std::string home;         // BENCHCTL_HOME: store, keys, runs; default $XDG_STATE_HOME/benchctl
+  std::string cache;        // BENCHCTL_CACHE: images, builds; default /var/cache/benchctl for root
+  std::string python;       // BENCHCTL_PYTHON, else the analysis environment's
+  bool terminal_errors = false;   // standard error is a terminal: live line, colour
+  bool terminal_output = false;
+  bool colour = false;            // never with NO_COLOR
+  int width = 80;
+  std::unique_ptr<Clock> clock;
+  std::unique_ptr<Failpoints> failpoints;  // BENCHCTL_FAILPOINT
+};
+
+Result<Context> read_context();
+
+}  // namespace benchctl

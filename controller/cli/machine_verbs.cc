@@ -1,0 +1,124 @@
+// `machine list | ssh | keep`.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "controller/cli/verbs.h"
+#include "lib/files.h"
+#include "lib/text.h"
+
+namespace benchctl {
+namespace {
+
+Result<MachineRow> find_machine(Store& store, const std::string& word) {
+  BENCHCTL_TRY(auto machines, store.live_machines());
+  std::vector<std::string> names;
+  for (const MachineRow& machine : machines) {
+    if (machine.lease.name == word) return machine;
+    names.push_back(machine.lease.name);
+  }
+  return Error{ErrorKind::kUsage, "no machine \"" + sanitize(word, 60) + "\"; " + (names.empty() ? "there are none" : "there are: " + join(names, ", "))};
+}
+
+Result<int> list(Context& context, Parts& parts, bool json) {
+  BENCHCTL_TRY(Store * store, parts.store());
+  BENCHCTL_TRY(auto machines, store->live_machines());
+  Json all = Json::array();
+  for (const MachineRow& machine : machines) {
+    Json one = Json::object();
+    one.set("machine", machine.lease.name);
+    one.set("run", machine.lease.run);
+    one.set("provider", machine.spec.provider);
+    one.set("state", name_of(machine.state));
+    one.set("expires", format_utc(machine.lease.expires_unix * 1000));
+    one.set("kept_until", machine.keep_until_ms > 0 ? Json(format_utc(machine.keep_until_ms)) : Json());
+    one.set("expired", machine.lease.expires_unix * 1000 < context.clock->unix_ms() && machine.keep_until_ms < context.clock->unix_ms());
+    all.push(std::move(one));
+  }
+  if (json) {
+    std::cout << all.dump() << "\n";
+  } else if (machines.empty()) {
+    std::cout << "no machines\n";
+  } else {
+    for (const Json& one : all.as_array())
+      std::cout << one["machine"].as_string() << "  " << one["provider"].as_string() << "  " << one["state"].as_string() << "  run "
+                << one["run"].as_string() << (one["kept_until"].is_string() ? "  kept until " + one["kept_until"].as_string() : "")
+                << (one["expired"].as_bool() ? "  EXPIRED: benchctl reap" : "") << "\n";
+  }
+  return 0;
+}
+
+// A file that lives only as a descriptor: ssh reads it, and no key or known-hosts file is left behind.
+Result<std::string> memory_file(const std::string& name, const std::string& content) {
+  int fd = memfd_create(name.c_str(), 0);
+  if (fd < 0) return errno_error("memfd");
+  BENCHCTL_CHECK(write_all(fd, content));
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd);
+}
+
+// Replaces this process by ssh with the pinned key.
+Result<int> enter(Parts& parts, const std::string& name, const std::vector<std::string>& command) {
+  BENCHCTL_TRY(Store * store, parts.store());
+  BENCHCTL_TRY(MachineRow machine, find_machine(*store, name));
+  if (!machine.endpoint || machine.endpoint->kind != Endpoint::Kind::kSsh)
+    return Error{ErrorKind::kUsage, name + " is not reached by ssh"};
+  BENCHCTL_TRY(SshIdentity identity, parts.run_identity(machine.lease.run));
+  BENCHCTL_TRY(std::string key, memory_file("key", identity.private_key));
+  // ssh checks the pin: only the key with our fingerprint passes, by asking the machine for nothing but ed25519 keys and
+  // comparing in a KnownHostsCommand-free way through a host-key file fetched at pinning time.
+  BENCHCTL_TRY(std::string known, parts.known_hosts_line(machine));
+  BENCHCTL_TRY(std::string known_path, memory_file("known", known));
+  if (!machine.endpoint->netns.empty()) {
+    UniqueFd ns(open(machine.endpoint->netns.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!ns || setns(ns.get(), CLONE_NEWNET) != 0) return errno_error("enter " + machine.endpoint->netns);
+  }
+  std::vector<std::string> argv = {"ssh", "-F", "none", "-i", key, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile=" + known_path,
+                                   "-o", "GlobalKnownHostsFile=none", "-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlgorithms=ssh-ed25519",
+                                   "-o", "HostKeyAlias=" + name, "-p", std::to_string(machine.endpoint->port),
+                                   machine.endpoint->user + "@" + machine.endpoint->host};
+  if (!command.empty()) argv.push_back(shell_quote(command));
+  std::vector<char*> raw;
+  for (std::string& word : argv) raw.push_back(word.data());
+  raw.push_back(nullptr);
+  execvp("ssh", raw.data());
+  return errno_error("ssh", ErrorKind::kInternal);
+}
+
+Result<int> keep(Context& context, Parts& parts, const std::string& name, const std::string& span) {
+  auto milliseconds = parse_duration_ms(span);
+  if (!milliseconds) return Error{ErrorKind::kUsage, "\"" + sanitize(span, 60) + "\" is no time span; write 30m or 2h"};
+  BENCHCTL_TRY(Store * store, parts.store());
+  BENCHCTL_TRY(MachineRow machine, find_machine(*store, name));
+  int64_t until = context.clock->unix_ms() + *milliseconds;
+  BENCHCTL_CHECK(store->set_keep(machine.id, until));
+  std::cout << name << " is kept until " << format_utc(until) << "\n";
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Verb> machine_verbs(Context& context, Parts& parts) {
+  auto json = std::make_shared<bool>(false);
+  auto name = std::make_shared<std::string>(), span = std::make_shared<std::string>("30m");
+  auto command = std::make_shared<std::vector<std::string>>();
+  return {{"machine list", "list the machines that exist", "benchctl machine list --json",
+           [json](Options& options) { options.flag("--json", *json, "as JSON"); },
+           [json, &context, &parts] { return list(context, parts, *json); }},
+          {"machine ssh", "open a shell on a machine, or run a command there", "benchctl machine ssh bc-0123456789ab -- uptime",
+           [name, command](Options& options) {
+             options.positional("MACHINE", *name, true, "its name, from `machine list`");
+             options.positionals("COMMAND", *command, false, "command and its arguments");
+           },
+           [name, command, &parts] { return enter(parts, *name, *command); }},
+          {"machine keep", "keep a machine beyond its run", "benchctl machine keep bc-0123456789ab 30m",
+           [name, span](Options& options) {
+             options.positional("MACHINE", *name, true, "its name, from `machine list`");
+             options.positional("TIME", *span, false, "how long from now: 30m, 2h");
+           },
+           [name, span, &context, &parts] { return keep(context, parts, *name, *span); }}};
+}
+
+}  // namespace benchctl

@@ -1,0 +1,26 @@
+#include <iostream>
+
+#include "controller/cli/verbs.h"
+
+using namespace benchctl;
+
+int main(int argc, char** argv) {
+  auto context = read_context();
+  if (!context) {
+    std::cerr << "benchctl: " << context.error().message << "\n";
+    return exit_code(context.error().kind);
+  }
+  Parts parts(*context);
+  std::vector<Verb> verbs = {run_verb(*context, parts),    try_verb(*context, parts),    status_verb(*context, parts),
+                             attach_verb(*context, parts), cancel_verb(*context, parts), reap_verb(*context, parts)};
+  auto add = [&](std::vector<Verb> more) { verbs.insert(verbs.end(), more.begin(), more.end()); };
+  add(machine_verbs(*context, parts));
+  add({logs_verb(*context, parts), report_verb(*context, parts), probe_verb(*context, parts)});
+  add(plan_verbs(*context, parts));
+  add(workloads_verbs(*context, parts));
+  add({doctor_verb(*context, parts), version_verb(*context)});
+  std::vector<Group> groups = {{"machine", "list, enter or keep machines"},
+                               {"plan", "check, show or begin a plan"},
+                               {"workloads", "list, build or check workloads"}};
+  return run_command_line(groups, verbs, argc, argv);
+}

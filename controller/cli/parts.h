@@ -1,0 +1,55 @@
+// The concrete parts, put together once: nothing else names a provider, a store engine or a transport.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "controller/cli/context.h"
+#include "controller/fleet/run_context.h"
+#include "controller/store/store.h"
+#include "controller/workloads/workload.h"
+
+namespace benchctl {
+
+class Parts {
+ public:
+  explicit Parts(Context& context);
+  ~Parts();
+
+  Result<Store*> store();          // opened at the first call
+  Provider* provider(const std::string& name);
+  std::vector<std::string> provider_names() const { return {"nspawn", "local"}; }
+  Connector& connector();
+  Result<std::vector<Workload>> workloads();
+
+  std::string store_path() const { return context_.home + "/store.sqlite3"; }
+  std::string keys_dir(const std::string& run) const { return context_.home + "/keys/" + run; }
+  std::string runs_dir() const { return context_.home + "/runs"; }
+
+  Result<SshIdentity> make_identity();
+  // The run's client key, 0600, outside the store; removed when its machines are gone.
+  Result<SshIdentity> new_run_identity(const std::string& run);
+  Result<SshIdentity> run_identity(const std::string& run);
+  Status forget_run_identity(const std::string& run);
+
+ private:
+  Context& context_;
+  std::unique_ptr<Store> store_;
+  std::map<std::string, std::unique_ptr<Provider>> providers_;
+  std::unique_ptr<Connector> connector_;
+};
+
+// The run meant by a word of the command line: an id, a unique prefix of one, or the latest run when empty.
+Result<RunRow> find_run(Store& store, const std::string& word);
+
+// Whoever executes a run on this store now, from the lock file; nullopt when nobody does.
+struct LockHolder {
+  std::string words;
+  std::string run;
+  int pid = 0;
+};
+Result<std::optional<LockHolder>> lock_holder(Store& store);
+
+}  // namespace benchctl

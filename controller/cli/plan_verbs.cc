@@ -1,0 +1,57 @@
+// `plan check | show | init`.
+#include <iostream>
+
+#include "controller/cli/verbs.h"
+#include "controller/plan/plan_reader.h"
+#include "controller/plan/plan_text.h"
+#include "lib/files.h"
+
+namespace benchctl {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+Result<int> look(Parts& parts, const Arguments& arguments, bool show) {
+  BENCHCTL_TRY(auto workloads, parts.workloads());
+  BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.file));
+  BENCHCTL_TRY(Plan plan, read_plan(source, workloads, arguments.sets));
+  BENCHCTL_CHECK(show ? show_plan(plan, workloads, source.host, arguments.json, std::cout)
+                      : check_plan(plan, workloads, source.host, arguments.json, std::cout));
+  return 0;
+}
+
+Result<int> init(const std::string& file) {
+  std::string text = plan_template();
+  if (file.empty()) {
+    std::cout << text;
+    return 0;
+  }
+  if (exists(file)) return Error{ErrorKind::kUsage, file + " exists already; choose another name"};
+  BENCHCTL_CHECK(write_atomic(file, text, 0644));
+  std::cerr << file << " written; look at it by: benchctl plan check " << file << "\n";
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Verb> plan_verbs(Context&, Parts& parts) {
+  auto a = std::make_shared<Arguments>();
+  auto declare = [a](Options& options) {
+    options.positional("FILE", a->file, true, "the plan file");
+    options.texts("--set", a->sets, "override a value: --set schedule.runs=20 (repeatable)");
+    options.flag("--json", a->json, "as JSON");
+  };
+  return {{"plan check", "find every mistake of a plan, without effects", "benchctl plan check plans/local.toml", declare,
+           [a, &parts] { return look(parts, *a, false); }},
+          {"plan show", "print what a plan resolves to: arms, points, trials, expected time and cost", "benchctl plan show plans/local.toml",
+           declare, [a, &parts] { return look(parts, *a, true); }},
+          {"plan init", "write a commented plan to begin with", "benchctl plan init my-plan.toml",
+           [a](Options& options) { options.positional("FILE", a->file, false, "where to; default: standard output"); },
+           [a] { return init(a->file); }}};
+}
+
+}  // namespace benchctl

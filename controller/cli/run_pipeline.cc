@@ -1,0 +1,173 @@
+#include "controller/cli/run_pipeline.h"
+
+#include <iostream>
+#include <set>
+
+#include "controller/analysis/analysis_client.h"
+#include "controller/cli/signals.h"
+#include "controller/cli/ship.h"
+#include "controller/cli/terminal_progress.h"
+#include "controller/fleet/execute.h"
+#include "controller/plan/plan_text.h"
+#include "lib/text.h"
+#include "provisioning/providers/host_lock.h"
+
+namespace benchctl {
+namespace {
+
+constexpr int64_t kReportMs = 10 * 60'000;
+
+// Shared things of a provider, made before any machine is asked for.
+Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
+  for (const auto& [name, fleet] : plan.fleets) {
+    Provider* provider = parts.provider(fleet.spec.provider);
+    if (provider == nullptr) return Error{ErrorKind::kUsage, "provider " + fleet.spec.provider + " is not available in this version"};
+    if (auto can = provider->check(fleet.spec); !can) return can.error().in("provider " + fleet.spec.provider);
+    BENCHCTL_CHECK(provider->prepare(fleet.spec, [&](const std::string& line) { progress.say("", line); }));
+  }
+  return {};
+}
+
+RunRow begin_row(const RunRequest& request, const std::string& id, const std::string& folder, Clock& clock) {
+  RunRow row;
+  row.id = id;
+  row.plan_name = request.plan.name;
+  row.plan_sha256 = request.plan.sha256;
+  row.plan_text = resolved_toml(request.plan);
+  row.seed = request.plan.schedule.seed;
+  row.created_ms = clock.unix_ms();
+  row.folder = folder;
+  row.controller_version = BENCHCTL_VERSION;
+  return row;
+}
+
+RunOutcome outcome_of(int code) {
+  if (code == 0) return RunOutcome::kGood;
+  return code == exit_code(ErrorKind::kInterrupted) ? RunOutcome::kInterrupted : RunOutcome::kFailed;
+}
+
+Json outcome_json(const RunRow& row, const RunOutcomeReport& report, int code, const std::string& reason, const std::vector<std::string>& files) {
+  Json json = Json::object();
+  json.set("run", row.id);
+  json.set("exit_code", code);
+  json.set("reason", reason);
+  json.set("folder", row.folder);
+  Json machines = Json::array();
+  for (const MachineOutcome& machine : report.machines) {
+    Json one = Json::object();
+    one.set("machine", machine.machine);
+    one.set("trials_ok", machine.trials_ok);
+    one.set("trials_failed", static_cast<int64_t>(machine.failed.size()));
+    machines.push(std::move(one));
+  }
+  json.set("machines", std::move(machines));
+  json.set("files", files);
+  return json;
+}
+
+}  // namespace
+
+std::string new_run_id(const std::string& plan_name, Clock& clock) {
+  std::string slug;
+  for (char c : plan_name) {
+    char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    slug += valid_id(std::string(1, lower)) ? lower : '-';
+  }
+  std::string time;  // 2026-11-30T19:10:56.123Z -> 20261130-191056
+  for (char c : format_utc(clock.unix_ms()).substr(0, 19))
+    if (c == 'T') time += '-';
+    else if (c >= '0' && c <= '9') time += c;
+  return slug.substr(0, 32) + "-" + time + "-" + random_hex(2);
+}
+
+Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& run, bool redact) {
+  Json request = Json::object();
+  request.set("protocol", 1);
+  request.set("verb", "report");
+  request.set("store", parts.store_path());
+  request.set("run", run.id);
+  request.set("out", run.folder);
+  request.set("width", context.width);
+  request.set("redact", redact);
+  AnalysisEnv environment = analysis_env(context.source_root, context.python);
+  BENCHCTL_TRY(Json answer, analyse(request, environment, *context.clock, Deadline::in(*context.clock, std::chrono::milliseconds(kReportMs))));
+  ReportAnswer report;
+  report.terminal = answer["terminal"].as_string();
+  report.files = answer["files"].as_strings();
+  report.checks_disagree = answer["checks_disagree"].as_bool();
+  BENCHCTL_CHECK(write_atomic(run.folder + "/summary.txt", report.terminal + "\n", 0644));
+  return report;
+}
+
+Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request) {
+  const Plan& plan = request.plan;
+  TerminalProgress progress(*context.clock, context.terminal_errors, context.width);
+  for (const std::string& warning : plan.warnings) progress.say("", warning);
+  BENCHCTL_TRY(Store * store, parts.store());
+  std::string id = request.id.empty() ? new_run_id(plan.name, *context.clock) : request.id;
+  if (!valid_id(id)) return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
+  BENCHCTL_TRY(FileLock lock, store->lock(id));
+
+  static StopRequest stop;  // outlives the signal watcher's thread
+  watch_signals(stop, [id] {
+    std::cerr << "\nbenchctl: ended at once; machines may be left. Remove them by: benchctl reap --run " << id << "\n";
+  });
+  RunInput input;
+  input.id = id;
+  input.plan = plan;
+  input.keep_ms = request.keep_ms;
+  input.agent_binary = context.agent;
+  input.folder = request.runs_dir + "/" + id;
+  BENCHCTL_TRY(input.workloads, parts.workloads());
+  BENCHCTL_TRY(auto bundles, make_bundles(context, plan, input.workloads, progress));
+  for (const BuiltBundle& bundle : bundles) input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder};
+  BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
+  if (stop.requested()) return Error{ErrorKind::kInterrupted, "stopped before any machine was made"};
+
+  RunRow row = begin_row(request, id, input.folder, *context.clock);
+  BENCHCTL_CHECK(store->begin_run(row));
+  progress.log_to(row.folder + "/progress.log");
+  progress.say("", "run " + id + " in " + row.folder);
+  for (const BuiltBundle& bundle : bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
+  BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
+
+  RunWorld world{*store,
+                 [&](const std::string& name) { return parts.provider(name); },
+                 [&] { return parts.make_identity(); },
+                 [&](Deadline deadline) { return take_host_turn("run " + id, *context.clock, deadline, [&] { return stop.requested(); }); },
+                 parts.connector(),
+                 *context.clock,
+                 *context.failpoints,
+                 progress,
+                 stop};
+  RunOutcomeReport report = execute(input, world);
+  int code = report.exit_code();
+  std::string reason = report.reason();
+  auto also = [&](int more, const std::string& words) {
+    code = code == 0 ? more : worse_exit_code(code, more);
+    reason += (reason.empty() ? "" : "\n") + words;
+  };
+  if (request.keep_ms == 0 && code != exit_code(ErrorKind::kLeaked)) {
+    if (auto forgotten = parts.forget_run_identity(id); !forgotten) also(1, forgotten.error().message);
+  }
+  progress.now("", "writing the report");
+  auto written = make_report(context, parts, row, plan.redact);
+  if (!written) {
+    progress.say("", "no report: " + written.error().message + "; the samples are safe, write it later by: benchctl report " + id);
+    if (code == 0) also(1, written.error().message);
+  } else if (written->checks_disagree) {
+    also(exit_code(ErrorKind::kWorkload), "checks or traces disagree between arms: their comparison is refused, see the report");
+  }
+  if (auto finished = store->finish_run(id, outcome_of(code), code, reason); !finished) also(1, finished.error().message);
+  progress.say("", code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
+  if (request.json) {
+    std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump() << "\n";
+  } else if (written) {
+    std::cout << written->terminal << "\n";
+  }
+  if (code != 0)
+    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << line << "\n";
+  return code;
+}
+
+}  // namespace benchctl

@@ -1,0 +1,33 @@
+// From a plan that has been read to a report: bundles, the run itself, the analysis, the exit code. `run` and `try` share it.
+#pragma once
+
+#include <string>
+
+#include "controller/cli/parts.h"
+#include "controller/plan/plan.h"
+
+namespace benchctl {
+
+struct RunRequest {
+  Plan plan;
+  std::string id;         // empty: made from the plan's name and the time
+  std::string runs_dir;   // absolute; the run's folder is made below it
+  int64_t keep_ms = 0;
+  bool json = false;      // the outcome as JSON instead of the summary
+};
+
+std::string new_run_id(const std::string& plan_name, Clock& clock);
+
+// Prints the summary on standard output, progress on standard error; gives the exit code.
+Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request);
+
+// Writes the reports of a finished run again from the store, and prints the summary. `exit_code` of 6 when checks
+// disagree. An error when the analysis is not available: the run's samples are safe all the same.
+struct ReportAnswer {
+  std::string terminal;
+  std::vector<std::string> files;
+  bool checks_disagree = false;
+};
+Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& run, bool redact);
+
+}  // namespace benchctl

@@ -1,0 +1,150 @@
+// `run --plan FILE`: the main job.
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <iostream>
+
+#include "controller/cli/run_pipeline.h"
+#include "controller/cli/verbs.h"
+#include "controller/plan/plan_reader.h"
+#include "controller/plan/plan_text.h"
+#include "lib/text.h"
+
+namespace benchctl {
+namespace {
+
+struct Arguments {
+  std::string plan;
+  std::vector<std::string> sets;
+  std::string only, out, keep, id, trust;
+  int64_t runs = 0, warmup_rounds = -1;
+  bool dry_run = false, yes = false, detach = false, json = false;
+};
+
+Result<std::string> absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  char here[4096];
+  if (getcwd(here, sizeof here) == nullptr) return errno_error("working directory");
+  return std::string(here) + "/" + path;
+}
+
+// Keeps the suites and arms that match "suite" or "suite/arm".
+Status keep_only(Plan& plan, const std::string& pattern) {
+  auto matches = [&](const std::string& text) { return fnmatch(pattern.c_str(), text.c_str(), 0) == 0; };
+  std::vector<Suite> kept;
+  for (Suite suite : plan.suites) {
+    if (!matches(suite.name)) {
+      std::erase_if(suite.arms, [&](const std::string& arm) { return !matches(suite.name + "/" + arm); });
+      if (suite.arms.empty()) continue;
+      if (std::find(suite.arms.begin(), suite.arms.end(), suite.baseline) == suite.arms.end()) suite.baseline = suite.arms.front();
+    }
+    kept.push_back(std::move(suite));
+  }
+  if (kept.empty()) return Error{ErrorKind::kUsage, "--only \"" + sanitize(pattern, 100) + "\" matches no suite and no suite/arm of the plan"};
+  plan.suites = std::move(kept);
+  return {};
+}
+
+Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
+  bool costs = std::any_of(plan.fleets.begin(), plan.fleets.end(), [](const auto& fleet) { return fleet.second.spec.provider != "nspawn" && fleet.second.spec.provider != "local"; });
+  if (arguments.yes || !costs) return true;
+  if (isatty(STDIN_FILENO) != 1) return Error{ErrorKind::kUsage, "this plan makes machines that cost money: say --yes"};
+  std::cerr << "This plan makes machines that cost money. Go on? [y/N] ";
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "yes";
+}
+
+// A session of its own, with progress in the run's log only.
+Result<int> detach(const std::vector<std::string>& words, const std::string& id, Parts& parts) {
+  pid_t child = fork();
+  if (child < 0) return errno_error("fork");
+  if (child == 0) {
+    setsid();
+    signal(SIGHUP, SIG_IGN);
+    int null = open("/dev/null", O_RDWR);
+    int log = open((parts.runs_dir() + "/" + id + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    dup2(null, STDIN_FILENO);
+    dup2(log >= 0 ? log : null, STDOUT_FILENO);
+    dup2(log >= 0 ? log : null, STDERR_FILENO);
+    std::vector<std::string> argv = words;
+    std::vector<char*> raw;
+    for (std::string& word : argv) raw.push_back(word.data());
+    raw.push_back(nullptr);
+    execv("/proc/self/exe", raw.data());
+    _exit(127);
+  }
+  std::cout << id << "\n";
+  std::cerr << "running as process " << child << "; follow it by: benchctl attach " << id << "\n";
+  return 0;
+}
+
+Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
+  std::vector<std::string> sets = arguments.sets;
+  if (arguments.runs > 0) sets.push_back("schedule.runs=" + std::to_string(arguments.runs));
+  if (arguments.warmup_rounds >= 0) sets.push_back("schedule.warmup_rounds=" + std::to_string(arguments.warmup_rounds));
+  BENCHCTL_TRY(auto workloads, parts.workloads());
+  BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.plan));
+  BENCHCTL_TRY(Plan plan, read_plan(source, workloads, sets));
+  if (!arguments.only.empty()) BENCHCTL_CHECK(keep_only(plan, arguments.only));
+  BENCHCTL_CHECK(check_trust(plan, arguments.trust));
+  if (arguments.dry_run) {
+    BENCHCTL_CHECK(show_plan(plan, workloads, host_shape(), arguments.json, std::cout));
+    return 0;
+  }
+  BENCHCTL_TRY(bool go, confirmed(plan, arguments));
+  if (!go) return 0;
+
+  RunRequest request;
+  request.plan = std::move(plan);
+  request.json = arguments.json;
+  request.id = arguments.id;
+  request.runs_dir = parts.runs_dir();
+  if (!arguments.out.empty()) BENCHCTL_TRY(request.runs_dir, absolute(arguments.out));
+  if (!arguments.keep.empty()) {
+    auto span = parse_duration_ms(arguments.keep);
+    if (!span) return Error{ErrorKind::kUsage, "--keep \"" + sanitize(arguments.keep, 60) + "\" is no time span; write 30m or 2h"};
+    request.keep_ms = *span;
+  }
+  if (!arguments.detach) return carry_out(context, parts, request);
+
+  if (request.id.empty()) request.id = new_run_id(request.plan.name, *context.clock);
+  BENCHCTL_CHECK(make_dirs(parts.runs_dir()));
+  std::vector<std::string> words = {"benchctl", "run", "--plan", arguments.plan, "--yes", "--id", request.id, "--out", request.runs_dir};
+  for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
+  for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep), std::pair("--trust-plan", arguments.trust)})
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  return detach(words, request.id, parts);
+}
+
+}  // namespace
+
+Verb run_verb(Context& context, Parts& parts) {
+  auto a = std::make_shared<Arguments>();
+  return {"run", "run a plan: make machines, measure, bring the results home, remove the machines, report",
+          "benchctl run --plan plans/local.toml",
+          [a](Options& options) {
+            options.text("--plan", a->plan, "the plan file (required)");
+            options.texts("--set", a->sets, "override a value of the plan: --set fleet.small.count=3 (repeatable)");
+            options.integer("--runs", a->runs, 1, 10'000, "scored rounds, instead of the plan's");
+            options.integer("--warmup-rounds", a->warmup_rounds, 0, 100, "warm-up rounds, instead of the plan's");
+            options.text("--only", a->only, "only what matches this glob: a suite, or suite/arm");
+            options.text("--out", a->out, "folder below which the run's folder is made");
+            options.text("--keep", a->keep, "keep the machines this long after the run: 30m, 2h");
+            options.text("--id", a->id, "the run's id, instead of one made from plan and time");
+            options.text("--trust-plan", a->trust, "SHA256 of a plan that may run programs of its own on this computer");
+            options.flag("--dry-run", a->dry_run, "show what would run, and stop");
+            options.flag("--yes", a->yes, "do not ask before machines that cost money are made");
+            options.flag("--detach", a->detach, "go on in the background; see attach");
+            options.flag("--json", a->json, "the outcome as JSON on standard output");
+          },
+          [a, &context, &parts]() -> Result<int> {
+            if (a->plan.empty()) return Error{ErrorKind::kUsage, "--plan FILE is missing; begin one by: benchctl plan init my-plan.toml"};
+            return run(context, parts, *a);
+          }};
+}
+
+}  // namespace benchctl

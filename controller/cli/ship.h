@@ -1,0 +1,23 @@
+// The bundles a plan needs, built or taken from the cache, each known by the hash of its manifest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "controller/cli/context.h"
+#include "controller/fleet/progress.h"
+#include "controller/plan/plan.h"
+#include "controller/store/rows.h"
+#include "controller/workloads/workload.h"
+
+namespace benchctl {
+
+struct BuiltBundle {
+  std::string key;     // BundleNeed::key
+  std::string folder;  // absolute
+  BundleRow row;
+};
+
+Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads, Progress& progress);
+
+}  // namespace benchctl

@@ -1,0 +1,13 @@
+// SIGINT, SIGTERM and SIGHUP become a wish to stop; a second one ends the process at once, after saying what stays.
+#pragma once
+
+#include <functional>
+
+#include "controller/fleet/stop.h"
+
+namespace benchctl {
+
+// Starts the watcher thread (once a process). `last_words` is called at the second signal, before _exit(7).
+void watch_signals(StopRequest& stop, std::function<void()> last_words);
+
+}  // namespace benchctl

@@ -1,0 +1,88 @@
+#include "controller/fleet/evidence.h"
+
+#include <algorithm>
+
+#include "lib/sha256.h"
+#include "lib/text.h"
+
+namespace benchctl {
+namespace {
+
+constexpr int64_t kEvidenceTimeoutMs = 60'000;
+constexpr int64_t kEvidenceBytes = 4 << 20;
+
+RoundSpec evidence_round(const Expansion& expansion, const RunInput& input, int round, const std::string& format, int64_t& number) {
+  RoundSpec spec;
+  spec.round = round;
+  for (const Suite& suite : input.plan.suites) {
+    auto workload = std::find_if(input.workloads.begin(), input.workloads.end(), [&](const Workload& one) { return one.name == suite.workload; });
+    if (workload == input.workloads.end()) continue;  // a program of the user's own
+    const std::vector<std::string>& words = format == "trace" ? workload->trace : workload->info;
+    if (words.empty()) continue;
+    for (const std::string& name : suite.arms) {
+      const ArmDecl* arm = workload->arm(name);
+      // The first scored trial of that arm lends its point and bundle: evidence belongs to the suite as a whole.
+      const TrialSpec* like = first_trial(expansion, suite.name, name);
+      if (arm == nullptr || like == nullptr) continue;
+      TrialSpec trial = *like;
+      trial.trial = number++;
+      trial.attempt = 1;
+      trial.round = round;
+      trial.position = 0;
+      trial.aa_copy = false;
+      trial.format = format;
+      trial.timeout_ms = kEvidenceTimeoutMs;
+      std::vector<std::string> argv = arm->argv;
+      argv.insert(argv.end(), words.begin(), words.end());
+      trial.phases = {{"run", argv}};
+      spec.trials.push_back(std::move(trial));
+    }
+  }
+  return spec;
+}
+
+}  // namespace
+
+const TrialSpec* first_trial(const Expansion& expansion, const std::string& suite, const std::string& arm) {
+  for (const RoundSpec& round : expansion.rounds)
+    for (const TrialSpec& trial : round.trials)
+      if (trial.suite == suite && trial.arm == arm) return &trial;
+  return nullptr;
+}
+
+std::vector<RoundSpec> evidence_rounds(const Expansion& expansion, const RunInput& input, int64_t first_number) {
+  std::vector<RoundSpec> rounds;
+  int64_t number = first_number;
+  for (auto [round, format] : {std::pair(kTraceRound, "trace"), std::pair(kInfoRound, "info")}) {
+    RoundSpec spec = evidence_round(expansion, input, round, format, number);
+    if (!spec.trials.empty()) rounds.push_back(std::move(spec));
+  }
+  return rounds;
+}
+
+void Evidence::take(const std::string& run, const std::string& folder, const RoundSpec& round) {
+  if (round.round != kTraceRound && round.round != kInfoRound) return;
+  for (const TrialSpec& trial : round.trials) {
+    char place[64];
+    std::snprintf(place, sizeof place, "/trials/%06d/a1/stdout", static_cast<int>(trial.trial));
+    auto text = read_file(folder + place, kEvidenceBytes);
+    if (!text || text->empty()) continue;  // the trial failed: its verdict says why
+    TraceRow& row = rows_[trial.suite + "/" + trial.arm];
+    row.run = run;
+    row.suite = trial.suite;
+    row.arm = trial.arm;
+    if (round.round == kTraceRound) {
+      row.sha256 = sha256_hex(*text);
+    } else if (auto info = Json::parse(*text, {.bytes = 256 << 10, .depth = 16, .values = 10'000})) {
+      row.info = info->dump();
+    }
+  }
+}
+
+Status Evidence::save(Store& store) {
+  for (const auto& [key, row] : rows_) BENCHCTL_CHECK(store.save_trace(row));
+  rows_.clear();
+  return {};
+}
+
+}  // namespace benchctl

@@ -1,0 +1,96 @@
+#include "controller/fleet/execute.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "controller/fleet/slot.h"
+
+namespace benchctl {
+namespace {
+
+using Slots = std::vector<std::unique_ptr<Slot>>;
+
+// Calls `work` for every slot, at most `parallel` at a time.
+void for_each_slot(const Slots& slots, int parallel, const std::function<void(Slot&)>& work) {
+  std::atomic<size_t> next{0};
+  auto drain = [&] {
+    for (size_t i; (i = next++) < slots.size();) work(*slots[i]);
+  };
+  std::vector<std::thread> threads;
+  size_t count = std::min(slots.size(), static_cast<size_t>(std::max(1, parallel)));
+  for (size_t i = 1; i < count; ++i) threads.emplace_back(drain);
+  drain();
+  for (std::thread& thread : threads) thread.join();
+}
+
+Slots make_slots(const RunInput& input, RunWorld& world) {
+  Slots slots;
+  for (const auto& [name, fleet] : input.plan.fleets)
+    for (int i = 0; i < fleet.count; ++i)
+      slots.push_back(std::make_unique<Slot>(input, world, name, fleet, i, static_cast<int>(slots.size())));
+  return slots;
+}
+
+}  // namespace
+
+RunOutcomeReport execute(const RunInput& input, RunWorld& world) {
+  Slots slots = make_slots(input, world);
+
+  // Machines of their own go the whole way by themselves.
+  for_each_slot(slots, input.plan.limits.max_parallel, [](Slot& slot) {
+    slot.prepare();
+    if (!slot.isolated()) return;
+    slot.measure();
+    slot.release();
+  });
+  // Machines that share this computer's cores measure one after another, and nothing is made or removed meanwhile.
+  for (const auto& slot : slots)
+    if (!slot->isolated()) slot->measure();
+  for_each_slot(slots, input.plan.limits.max_parallel, [](Slot& slot) {
+    if (!slot.isolated()) slot.release();
+  });
+
+  RunOutcomeReport report;
+  for (const auto& slot : slots) report.machines.push_back(slot->outcome());
+  report.interrupted = world.stop.requested();
+  return report;
+}
+
+int worse_exit_code(int a, int b) {
+  static constexpr int kPrecedence[] = {8, 7, 4, 5, 6, 3, 2, 1, 0};
+  for (int code : kPrecedence)
+    if (a == code || b == code) return code;
+  return 1;
+}
+
+int RunOutcomeReport::exit_code() const {
+  int worst = interrupted ? benchctl::exit_code(ErrorKind::kInterrupted) : 0;
+  for (const MachineOutcome& machine : machines) {
+    for (const Error& error : machine.errors) worst = worse_exit_code(worst, benchctl::exit_code(error.kind));
+    if (!machine.failed.empty()) worst = worse_exit_code(worst, benchctl::exit_code(ErrorKind::kWorkload));
+  }
+  return worst;
+}
+
+std::string RunOutcomeReport::reason() const {
+  std::string text;
+  auto line = [&](const std::string& words) { text += (text.empty() ? "" : "\n") + words; };
+  for (const MachineOutcome& machine : machines) {
+    for (const Error& error : machine.errors) line(machine.machine + ": " + error.message);
+    size_t shown = 0;
+    for (const FailedTrial& trial : machine.failed) {
+      if (++shown > 8) {
+        line(machine.machine + ": and " + std::to_string(machine.failed.size() - 8) + " more failed trials");
+        break;
+      }
+      line(machine.machine + ": trial " + std::to_string(trial.number) + " (" + trial.suite + (trial.point.empty() ? "" : " " + trial.point) +
+           ", " + trial.arm + "): " + trial.verdict + (trial.reason.empty() ? "" : ": " + trial.reason));
+    }
+  }
+  if (interrupted) line("stopped on request; what had finished is kept");
+  return text;
+}
+
+}  // namespace benchctl

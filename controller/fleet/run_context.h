@@ -1,0 +1,52 @@
+// Everything a run needs and what it may touch; made by the command line, or by a test with fakes.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "controller/fleet/progress.h"
+#include "controller/fleet/stop.h"
+#include "controller/plan/plan.h"
+#include "controller/store/store.h"
+#include "controller/workloads/workload.h"
+#include "lib/clock.h"
+#include "lib/failpoint.h"
+#include "provisioning/provider.h"
+#include "provisioning/transport.h"
+
+namespace benchctl {
+
+// A bundle on this computer, ready to be shipped.
+struct LocalBundle {
+  std::string sha256;  // of its manifest
+  std::string folder;
+};
+
+struct RunInput {
+  std::string id;      // run id
+  std::string folder;  // <folder>/machines/<name>/<unit>/… receives the raw files
+  Plan plan;
+  std::vector<Workload> workloads;
+  std::map<std::string, LocalBundle> bundles;  // BundleNeed::key -> what it runs from
+  std::string agent_binary;
+  SshIdentity identity;   // of this run, kept outside the store
+  int64_t keep_ms = 0;    // machines are kept this long after the run
+};
+
+// The parts of the world a run acts on. All outlive the run.
+struct RunWorld {
+  Store& store;
+  std::function<Provider*(const std::string& name)> provider;  // nullptr: not available
+  std::function<Result<SshIdentity>()> make_identity;          // a fresh key pair, for a machine's first host key
+  // Blocks (bounded by the deadline) until no other trial runs on this computer; the lock is held by the result.
+  std::function<Result<FileLock>(Deadline)> host_turn;
+  Connector& connector;
+  Clock& clock;
+  Failpoints& failpoints;
+  Progress& progress;
+  StopRequest& stop;
+};
+
+}  // namespace benchctl

@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <set>
+
+#include "controller/plan/cpu_list.h"
+#include "controller/plan/pattern.h"
+#include "controller/plan/sections.h"
+#include "lib/text.h"
+
+namespace benchctl {
+namespace {
+
+using Kind = toml::Node::Kind;
+
+constexpr size_t kFleets = 16;
+constexpr int kMachines = 100;
+
+// The keys of [fleet.NAME] that only some providers have.
+const std::vector<std::pair<std::string, std::set<std::string>>>& keys_of_providers() {
+  static const std::set<std::string> kCloud{"digitalocean", "hetzner", "aws"};
+  static const std::set<std::string> kOwn{"nspawn", "qemu"};
+  static const std::vector<std::pair<std::string, std::set<std::string>>> kKeys{
+      {"region", kCloud}, {"size", kCloud},    {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
+      {"cpus", kOwn},     {"memory", kOwn},    {"disk", kOwn},
+      {"hosts", {"ssh"}}, {"become", {"ssh"}},
+  };
+  return kKeys;
+}
+
+void refuse_foreign_keys(TableReader& table, const std::string& provider) {
+  for (const auto& [key, providers] : keys_of_providers())
+    if (table.has(key) && providers.count(provider) == 0) table.wrong(key, "is no key of provider " + quoted(provider));
+}
+
+void read_cpus(TableReader& table, PlanContext& context, Fleet& fleet) {
+  const toml::Node* cpus = table.get("cpus");
+  if (cpus == nullptr) return;
+  if (cpus->kind == Kind::kInteger) {
+    if (cpus->integer < 1 || cpus->integer > 4096)
+      return table.wrong("cpus", "must be from 1 to 4096, not " + std::to_string(cpus->integer));
+    fleet.spec.options["cpus"] = std::to_string(cpus->integer);
+    if (cpus->integer > context.source.host.cpus)
+      context.findings.warn(cpus->place, "cpus is " + std::to_string(cpus->integer) + ", this computer has " +
+                                             std::to_string(context.source.host.cpus));
+    return;
+  }
+  bool list = cpus->kind == Kind::kString && count_cpu_list(cpus->text);
+  // "2" could be meant either way.
+  if (!list || parse_int(cpus->text))
+    return table.wrong("cpus", "must be a count, such as 2, or a list of CPUs, such as \"0-1\" or \"2,3\"");
+  fleet.spec.options["cpus"] = cpus->text;
+}
+
+void read_size_option(TableReader& table, const std::string& key, int64_t min, Fleet& fleet) {
+  int64_t bytes = -1;
+  table.bytes(key, bytes, min, int64_t{64} << 40);
+  if (bytes < 0) return;
+  const toml::Node* value = table.get(key);
+  fleet.spec.options[key] = value->kind == Kind::kString ? value->text : std::to_string(bytes);
+}
+
+bool flag_of_other_arch(const std::string& flag, const std::string& arch) {
+  static const std::vector<std::string> kX86{"avx", "sse", "ssse", "fma", "bmi", "sha_ni", "amx"};
+  static const std::vector<std::string> kArm{"asimd", "sve", "neon"};
+  const auto& others = arch == "aarch64" ? kX86 : kArm;
+  return std::any_of(others.begin(), others.end(), [&](const std::string& start) { return flag.starts_with(start); });
+}
+
+void read_require(const toml::Node& node, const std::string& name, PlanContext& context, const std::string& arch,
+                  Require& require) {
+  TableReader table(node, name, context.findings);
+  table.texts("cpu_flags", require.cpu_flags, 64);
+  table.text("cpu_model", require.cpu_model, 500);
+  table.bytes("memory", require.memory_bytes, 1, int64_t{64} << 40);
+  table.choice("cpu_class", require.cpu_class, {"dedicated", "shared", "any"});
+  table.integer("rerolls", require.rerolls, 0, 20);
+  table.boolean("spread", require.spread);
+  table.boolean("allow_burstable", require.allow_burstable);
+  table.refuse_unknown();
+  for (const std::string& flag : require.cpu_flags)
+    if (flag_of_other_arch(flag, arch))
+      table.wrong("cpu_flags", "asks for " + quoted(flag) + ", which no " + arch + " CPU has");
+  if (std::string mistake = pattern_mistake(require.cpu_model); !mistake.empty())
+    table.wrong("cpu_model", "is no RE2 pattern: " + mistake);
+}
+
+void read_hosts(TableReader& table, PlanContext& context, Fleet& fleet) {
+  const toml::Node* hosts = table.get("hosts");
+  table.choice("become", fleet.become, {"sudo"});
+  if (hosts == nullptr) return;
+  if (hosts->kind != Kind::kArray || hosts->items.empty() || hosts->items.size() > kMachines)
+    return table.wrong("hosts",
+                       "must be a list of 1 to 100 tables, such as [{ host = \"10.0.0.7\", user = \"bench\" }]");
+  for (const toml::Node& item : hosts->items) {
+    if (item.kind != Kind::kTable) {
+      context.findings.error(item.place, "hosts in " + table.name() + " must hold tables only");
+      continue;
+    }
+    SshHost host;
+    TableReader one(item, "hosts of " + table.name(), context.findings);
+    one.text("host", host.host);
+    one.text("user", host.user);
+    one.text("key_file", host.key_file);
+    one.text("host_key", host.host_key);
+    one.refuse_unknown();
+    if (!one.has("host")) one.missing("host", "the address of the machine");
+    fleet.hosts.push_back(std::move(host));
+  }
+}
+
+void read_image(TableReader& table, const std::string& provider, Fleet& fleet) {
+  if (provider == "nspawn") {
+    fleet.spec.image = "trixie";
+    table.choice("image", fleet.spec.image, {"trixie", "bookworm"});
+  } else {
+    table.text("image", fleet.spec.image);
+  }
+}
+
+void read_fleet(const toml::Node& node, const std::string& key, PlanContext& context, Plan& plan) {
+  const std::string name = "[fleet." + sanitize(key, 64) + "]";
+  const MachineShape& host = context.source.host;
+  TableReader table(node, name, context.findings);
+  if (!valid_id(key)) context.findings.error(node.place, name + " must be named with a-z, 0-9 and - only");
+  Fleet fleet;
+  fleet.spec.fleet = key;
+  fleet.spec.arch = host.arch;
+  std::string& provider = fleet.spec.provider;
+  const std::string available = "available: " + listed(available_providers());
+  table.choice("provider", provider, known_providers());
+  if (!table.has("provider")) table.missing("provider", available);
+  const auto& built = available_providers();
+  if (!provider.empty() && std::find(built.begin(), built.end(), provider) == built.end())
+    context.findings.error(table.place("provider"),
+                           "provider " + quoted(provider) + " is not available in this version; " + available);
+  table.texts("region", fleet.spec.regions, 16);
+  table.text("size", fleet.spec.size);
+  read_image(table, provider, fleet);
+  table.choice("arch", fleet.spec.arch, {"x86_64", "aarch64"});
+  table.integer("count", fleet.count, 1, kMachines);
+  read_cpus(table, context, fleet);
+  read_size_option(table, "memory", 128 << 20, fleet);
+  read_size_option(table, "disk", 64 << 20, fleet);
+  read_hosts(table, context, fleet);
+  if (const toml::Node* require = table.table("require"))
+    read_require(*require, "[fleet." + sanitize(key, 64) + ".require]", context, fleet.spec.arch, fleet.require);
+  table.refuse_unknown();
+  if (!provider.empty()) refuse_foreign_keys(table, provider);
+  if ((provider == "nspawn" || provider == "local") && fleet.spec.arch != host.arch)
+    table.wrong("arch", "must be " + quoted(host.arch) + ": " + provider + " machines are parts of this computer");
+  if (provider == "local" && fleet.count != 1) table.wrong("count", "must be 1: this computer is one machine");
+  plan.fleets.emplace(key, std::move(fleet));
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_providers() {
+  static const std::vector<std::string> kProviders{"nspawn", "local", "ssh", "qemu", "digitalocean", "hetzner", "aws"};
+  return kProviders;
+}
+
+const std::vector<std::string>& available_providers() {
+  static const std::vector<std::string> kProviders{"nspawn", "local"};
+  return kProviders;
+}
+
+void read_fleets(TableReader& top, PlanContext& context, Plan& plan) {
+  const toml::Node* fleets = top.table("fleet");
+  if (fleets == nullptr || fleets->members.empty()) {
+    if (fleets != nullptr || !top.has("fleet")) top.missing("fleet", "at least one [fleet.NAME] with a provider");
+    return;
+  }
+  if (fleets->members.size() > kFleets)
+    return top.wrong("fleet", "must have at most " + std::to_string(kFleets) + " fleets");
+  bool local = false;
+  for (const auto& [key, node] : fleets->members) {
+    if (node.kind != Kind::kTable) {
+      context.findings.error(node.place,
+                             "[fleet." + sanitize(key, 64) + "] must be a table, not " + toml::kind_name(node.kind));
+      continue;
+    }
+    read_fleet(node, key, context, plan);
+    bool is_local = plan.fleets.at(key).spec.provider == "local";
+    if (is_local && local)
+      context.findings.error(node.place, "a second fleet of provider \"local\": this computer is one machine");
+    local = local || is_local;
+  }
+}
+
+}  // namespace benchctl

@@ -1,0 +1,1 @@
+#include "controller/remote/agent_client.h"

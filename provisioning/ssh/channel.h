@@ -1,0 +1,28 @@
+// One command on a session: its channel from open to close. Internal to this folder.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lib/clock.h"
+#include "lib/result.h"
+#include "provisioning/ssh/session.h"
+#include "provisioning/transport.h"
+
+namespace benchctl {
+
+struct ChannelBytes {
+  int64_t sent = 0;
+  int64_t received = 0;
+};
+
+// The command line that any login shell (sh, csh, fish …) turns into exactly these words. It first prints `marker` on a
+// line of its own: what start-up files print comes before it and is dropped.
+std::string remote_command_line(const std::vector<std::string>& argv, const std::string& marker);
+
+// Runs `argv` to its end. The caller has set a watchdog on the session that fires after the deadline; `bytes` counts the
+// command's own input and output. Error messages do not name the machine yet.
+Result<CommandResult> run_channel(Session& session, Clock& clock, const std::vector<std::string>& argv,
+                                  const RunOptions& options, ChannelBytes& bytes);
+
+}  // namespace benchctl

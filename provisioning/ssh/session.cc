@@ -1,0 +1,133 @@
+#include "provisioning/ssh/session.h"
+
+#include <fcntl.h>
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+#include <libssh/server.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/text.h"
+
+namespace benchctl {
+namespace {
+
+// Deadlines are the watchdog's business; libssh's own timeout, which some calls obey and some do not, is out of the
+// way.
+constexpr long kNoTimeoutSeconds = 24 * 3600;
+
+// Nothing that a server asks of us is granted: no channel, no forwarding. Without this, libssh would queue the
+// requests.
+int refuse_request(ssh_session, ssh_message, void*) {
+  return 1;
+}
+
+bool set_options(ssh_session session, const Endpoint& endpoint, int fd) {
+  const bool no_config = false;
+  const int quiet = SSH_LOG_NOLOG, port = endpoint.port;
+  const long timeout = kNoTimeoutSeconds;
+  auto set = [&](enum ssh_options_e option, const void* value) { return ssh_options_set(session, option, value) == 0; };
+  return set(SSH_OPTIONS_PROCESS_CONFIG, &no_config) && set(SSH_OPTIONS_LOG_VERBOSITY, &quiet) &&
+         set(SSH_OPTIONS_HOST, endpoint.host.c_str()) && set(SSH_OPTIONS_PORT, &port) &&
+         set(SSH_OPTIONS_USER, endpoint.user.c_str()) && set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null") &&
+         set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null") && set(SSH_OPTIONS_HOSTKEYS, "ssh-ed25519") &&
+         set(SSH_OPTIONS_TIMEOUT, &timeout) && set(SSH_OPTIONS_FD, &fd);
+}
+
+std::string server_fingerprint(ssh_session session) {
+  ssh_key key = nullptr;
+  unsigned char* hash = nullptr;
+  size_t length = 0;
+  std::string text;
+  if (ssh_get_server_publickey(session, &key) == SSH_OK &&
+      ssh_get_publickey_hash(key, SSH_PUBLICKEY_HASH_SHA256, &hash, &length) == 0) {
+    if (char* words = ssh_get_fingerprint_hash(SSH_PUBLICKEY_HASH_SHA256, hash, length)) {
+      text = words;
+      ssh_string_free_char(words);
+    }
+    ssh_clean_pubkey_hash(&hash);
+  }
+  ssh_key_free(key);
+  return text;
+}
+
+}  // namespace
+
+Result<ClientKey> ClientKey::from_text(const std::string& openssh_private_key) {
+  ssh_key key = nullptr;
+  if (ssh_pki_import_privkey_base64(openssh_private_key.c_str(), nullptr, nullptr, nullptr, &key) != SSH_OK)
+    return Error{ErrorKind::kUsage, "the client key is not an unencrypted OpenSSH private key"};
+  return ClientKey(key);
+}
+
+ClientKey::~ClientKey() {
+  ssh_key_free(key_);
+}
+
+Session::Session(UniqueFd fd) : fd_(std::move(fd)), session_(ssh_new()), event_(ssh_event_new()) {}
+
+Session::~Session() {
+  if (session_ != nullptr) {
+    // Polite when it costs no waiting; the socket is closed either way.
+    ssh_set_blocking(session_, 0);
+    if (event_ != nullptr) ssh_event_remove_session(event_, session_);
+    if (!down_ && ssh_is_connected(session_) == 1) ssh_disconnect(session_);
+    ssh_free(session_);
+  }
+  if (event_ != nullptr) ssh_event_free(event_);
+}
+
+Attempt Session::open(UniqueFd socket, const ConnectRequest& request, const ClientKey& key, Watchdog& watchdog,
+                      Deadline deadline) {
+  Attempt attempt;
+  std::unique_ptr<Session> self(new Session(std::move(socket)));
+  int fd = fcntl(self->fd(), F_DUPFD_CLOEXEC, 0);
+  if (self->session_ == nullptr || self->event_ == nullptr || fd < 0 ||
+      !set_options(self->session_, request.endpoint, fd)) {
+    if (fd >= 0) close(fd);
+    attempt.why = "libssh could not be set up";
+    return attempt;
+  }
+  Watchdog::Guard guard(watchdog, self->fd(), deadline);
+  auto failed = [&](Attempt::Outcome outcome, std::string why) {
+    attempt.outcome = outcome;
+    attempt.why = guard.fired() ? why + " (no answer in time)" : std::move(why);
+    return std::move(attempt);
+  };
+  ssh_set_message_callback(self->session_, refuse_request, nullptr);
+  if (ssh_connect(self->session_) != SSH_OK)
+    return failed(Attempt::Outcome::kNotYet, "SSH handshake: " + self->last_error());
+  std::string shown = server_fingerprint(self->session_);
+  if (shown != request.host_key)
+    return failed(Attempt::Outcome::kWrongHostKey,
+                  "host key " + sanitize(shown, 100) + " instead of the pinned " + sanitize(request.host_key, 100));
+  int rc = ssh_userauth_publickey(self->session_, nullptr, key.get());
+  if (rc == SSH_AUTH_DENIED || rc == SSH_AUTH_PARTIAL)
+    return failed(Attempt::Outcome::kKeyRefused, "our key was refused");
+  if (rc != SSH_AUTH_SUCCESS) return failed(Attempt::Outcome::kNotYet, "SSH log-in: " + self->last_error());
+  if (ssh_event_add_session(self->event_, self->session_) != SSH_OK)
+    return failed(Attempt::Outcome::kNotYet, "libssh could not be set up");
+  if (guard.fired()) return failed(Attempt::Outcome::kNotYet, "SSH log-in");
+  attempt.outcome = Attempt::Outcome::kOpen;
+  attempt.session = std::move(self);
+  return attempt;
+}
+
+bool Session::alive() const {
+  return !down_ && ssh_is_connected(session_) == 1;
+}
+
+std::string Session::last_error() const {
+  return sanitize(ssh_get_error(session_), 300);
+}
+
+bool Session::wait(int milliseconds) {
+  return ssh_event_dopoll(event_, milliseconds) != SSH_ERROR && alive();
+}
+
+void Session::shut_down() {
+  down_ = true;
+  shutdown(fd_.get(), SHUT_RDWR);
+}
+
+}  // namespace benchctl
