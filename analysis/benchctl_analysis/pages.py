@@ -164,21 +164,7 @@ def _colours(rows: list[Row]) -> Callable[[Row], int]:
     return lambda row: labels.index(row.label)
 
 
-def _values(data: RunData, row: Row) -> list[float]:
-    s = data.samples
-    own = s[
-        (s["machine_id"] == row.machine_id)
-        & (s["point_hash"] == row.point_hash)
-        & (s["case"] == row.case)
-        & (s["metric"] == row.metric)
-        & (s["arm"] == row.arm)
-        & (s["aa_copy"] == row.aa_copy)
-        & s["scored"]
-    ]
-    return [float(v) for v in own.sort_values("round")["value"].dropna()]
-
-
-def _dots(data: RunData, group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
+def _dots(group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
     like = group[0].median.value
     divisor, unit = numbers.scale_for(like, group[0].unit)
     strips = []
@@ -188,7 +174,7 @@ def _dots(data: RunData, group: list[Row], colour: Callable[[Row], int], salt: s
             plots.Strip(
                 row.label,
                 colour(row),
-                [v / divisor for v in _values(data, row)],
+                [v / divisor for v in row.values],
                 row.median.value / divisor,
                 None if i is None else i.low / divisor,
                 None if i is None else i.high / divisor,
@@ -228,7 +214,7 @@ def _scaling(data: RunData, rows: list[Row], case: str, colour: Callable[[Row], 
                     row.median.value / divisor,
                     None if i is None else i.low / divisor,
                     None if i is None else i.high / divisor,
-                    [v / divisor for v in _values(data, row) if v > 0],
+                    [v / divisor for v in row.values if v > 0],
                 )
             )
         label = y_name if metric == CONCURRENT_METRIC else f"{y_name}, {unit}"
@@ -257,7 +243,7 @@ def _results_section(data: RunData, rows: list[Row], merged: tables.Merged, func
         if sequential:
             section.tables.append(tables.sequential_table(suite, sequential, functional))
             for index, group in enumerate(tables.split_cases(sequential)):
-                section.plots.append(_dots(data, group, colour, f"{suite} {index} dots"))
+                section.plots.append(_dots(group, colour, f"{suite} {index} dots"))
         for case in dict.fromkeys(row.case for row in own if row.metric == CONCURRENT_METRIC):
             some = [row for row in own if row.case == case and tables.is_known(row.metric)]
             errors = tables.error_totals(data, some[0].machine_id, suite, case)
@@ -266,12 +252,12 @@ def _results_section(data: RunData, rows: list[Row], merged: tables.Merged, func
             section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
             rates = [row for row in some if row.metric == CONCURRENT_METRIC]
             for index, group in enumerate(tables.split_cases(rates)):
-                section.plots.append(_dots(data, group, colour, f"{suite} {case} {index} dots"))
+                section.plots.append(_dots(group, colour, f"{suite} {case} {index} dots"))
         other = [row for row in own if not tables.is_known(row.metric)]
         if other:
             section.tables.append(tables.generic_table(suite, other, functional))
             for index, group in enumerate(tables.split_cases(other)):
-                section.plots.append(_dots(data, group, colour, f"{suite} {index} other"))
+                section.plots.append(_dots(group, colour, f"{suite} {index} other"))
     if len(section.plots) > MAX_PLOTS:
         section.paragraphs.append(
             Cell(f"{len(section.plots) - MAX_PLOTS} plots are left out; summary.csv has the numbers.")

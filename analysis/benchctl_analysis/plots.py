@@ -118,14 +118,18 @@ def _svg(figure: Figure, title: str, salt: str) -> Markup:
     return Markup(re.sub(r"<svg[^>]*>", lambda _: opening, text, count=1))
 
 
-def _figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained")
+def _figure(width: float, height: float, left: float, right: float, top: float, bottom: float) -> Figure:
+    """Margins in inches: a layout engine would draw everything twice."""
+    figure = Figure(figsize=(width, height))
+    figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, hspace=0.12)
+    return figure
 
 
 def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Markup:
     """Every sample as a dot over its interval, an arm a line."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(6.4, 0.75 + 0.42 * len(strips))
+        label_inches = 0.25 + 0.095 * max(len(sanitize(strip.label, 40)) for strip in strips)
+        figure = _figure(6.4, 0.7 + 0.42 * len(strips), label_inches, 0.25, 0.08, 0.55)
         axes: Axes = figure.add_subplot()
         for place, strip in enumerate(strips):
             y, colour = -place, SERIES[strip.colour % 8]
@@ -155,7 +159,7 @@ def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Marku
 def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, salt: str, log_y: bool = False) -> Markup:
     """Median by x with its interval, every sample as a faint dot."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(5.2, 3.3)
+        figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
         axes: Axes = figure.add_subplot()
         ticks = sorted({point[0] for line in lines for point in line.points})
         for line in lines:
@@ -185,7 +189,7 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
 def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
     """Trial order against time, steal underneath."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(8.4, 3.9)
+        figure = _figure(9.6, 3.9, 0.75, 2.2, 0.12, 0.55)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         good = [shot for shot in shots if shot.off_percent is not None]
         for label, colour in sorted({(shot.label, shot.colour) for shot in good}, key=lambda pair: pair[1]):

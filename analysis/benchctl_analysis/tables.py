@@ -422,22 +422,13 @@ def steal_table(trials: pd.DataFrame, max_steal: float, functional: bool) -> Tab
 
 def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
     """A function from a row to its merged quantile; files are looked for below the run's folder."""
+    folders = {int(t.trial_id): str(t.folder) for t in records(data.trials)}
+    names = {(int(s.trial_id), s.case): str(s.case_name) for s in records(data.samples)}
 
     def merged(row: Row, q: float) -> str:
-        some = data.samples
-        some = some[
-            (some["machine_id"] == row.machine_id)
-            & (some["point_hash"] == row.point_hash)
-            & (some["case"] == row.case)
-            & (some["arm"] == row.arm)
-            & (some["aa_copy"] == row.aa_copy)
-            & (some["metric"] == row.metric)
-            & some["scored"]
-        ]
-        folders = data.trials.set_index("trial_id")["folder"]
         found: list[histograms.Histogram] = []
-        for sample in records(some):
-            name = histograms.file_for(str(folders[sample.trial_id]), str(sample.case_name))
+        for trial in row.trials:
+            name = histograms.file_for(folders[trial], names[trial, row.case])
             try:
                 content = histograms.read_beneath(root, name)
                 if content is not None:
@@ -447,6 +438,6 @@ def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
         if not found:
             return "no histogram"
         value, why = histograms.merged_quantile(found, q)
-        return f"refused: {why}" if value is None else f"{numbers.quantity(value, 'us')}"
+        return f"refused: {why}" if value is None else numbers.quantity(value, "us")
 
     return merged
