@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/plan/declarations.h"
 #include "controller/plan/sections.h"
 #include "lib/text.h"
 
@@ -55,8 +56,7 @@ class WorkloadSuite {
   const Workload* find_workload(const std::string& name) {
     if (name.empty()) return nullptr;
     suite_.workload = name;
-    for (const Workload& workload : context_.workloads)
-      if (workload.name == name) return &workload;
+    if (const Workload* found = find_named(context_.workloads, name)) return found;
     std::vector<std::string> names = names_of(context_.workloads);
     context_.findings.error(table_.place("workload"),
                             "unknown workload " + quoted(name) + meant(name, names) + "; known: " + listed(names));
@@ -73,7 +73,7 @@ class WorkloadSuite {
       }
       suite_.mode = names[0];
     }
-    return workload.mode(suite_.mode);
+    return find_named(workload.modes, suite_.mode);
   }
 
   void read_arms(const Workload* workload, const ModeDecl* mode) {
@@ -92,7 +92,7 @@ class WorkloadSuite {
   }
 
   void check_arm(const Workload& workload, const toml::Node& item) {
-    const ArmDecl* arm = workload.arm(item.text);
+    const ArmDecl* arm = find_named(workload.arms, item.text);
     std::vector<std::string> names = names_of(workload.arms);
     if (arm == nullptr) {
       context_.findings.error(item.place, "workload " + quoted(workload.name) + " has no arm " + quoted(item.text) +

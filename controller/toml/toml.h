@@ -35,8 +35,9 @@ struct Node {
 
 const char* kind_name(Node::Kind kind);  // "a text", "an integer", …
 
-// Caps are checked before the parser sees the text (a 20,000-part dotted key crashes toml++ 3.3): 1 MiB, 256 parts of a
-// key or nesting levels, 64 KiB a line. The error carries `file:line:column: `.
+// Caps are checked before the parser sees the text (a 20,000-part dotted key crashes toml++ 3.3): 1 MiB, 64 KiB a line,
+// 64 nested brackets, 64 parts of a key, those of the inline tables around it counted too. The error carries
+// `file:line:column: `.
 Result<Node> parse(std::string_view text, const std::string& file);
 
 }  // namespace benchctl::toml

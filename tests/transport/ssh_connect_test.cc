@@ -166,8 +166,8 @@ TEST_F(SshConnectTest, ALinkThatStallsInMidUploadEndsAtTheDeadline) {
   ASSERT_NE(nullptr, transport);
   proxy.stall_after(proxy.forwarded() + 3'000'000);
   RunOptions options;
-  options.deadline = Deadline::in(system_clock(), std::chrono::milliseconds(1500));
   options.input = source_of(pattern_bytes(40 << 20));
+  options.deadline = Deadline::in(system_clock(), std::chrono::milliseconds(1500));
   Nanos started = system_clock().now();
   auto result = transport->run({"sh", "-c", "cat >/dev/null"}, options);
   ASSERT_FALSE(result.ok());
