@@ -187,7 +187,7 @@ def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bo
 def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[tables.Table]:
     rows = [row for row in comparison.rows if row.machine_id == machine_id]
     made = []
-    for suite in dict.fromkeys(row.suite for row in rows):
+    for suite in pages.suite_order(rows):
         own = [row for row in rows if row.suite == suite]
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:
