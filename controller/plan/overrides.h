@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "controller/plan/findings.h"
+#include "controller/toml/findings.h"
 
 namespace benchctl {
 

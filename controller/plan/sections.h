@@ -7,7 +7,7 @@
 
 #include "controller/plan/plan.h"
 #include "controller/plan/plan_source.h"
-#include "controller/plan/table_reader.h"
+#include "controller/toml/table_reader.h"
 #include "controller/workloads/workload.h"
 
 namespace benchctl {

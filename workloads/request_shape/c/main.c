@@ -1,0 +1,42 @@
+/* c_sqlite: the request shape on SQLite's own C API, no wrapper. The baseline of every ratio. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "database.h"
+#include "modes.h"
+
+static void remove_database(const char *path)
+{
+  static const char *const suffixes[] = {"", "-wal", "-shm"};
+  for (int i = 0; i < 3; i++) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+    unlink(name);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  struct options options = parse_options(argc, argv);
+  switch (options.action) {
+    case RUN_SEQUENTIAL:
+      run_sequential(&options);
+      break;
+    case RUN_CONCURRENT:
+      run_concurrent(&options);
+      break;
+    case TRACE:
+      print_trace(&options);
+      break;
+    case INFO:
+      print_info();
+      break;
+  }
+  /* Output that did not arrive is a failure: a full disk must not look like a short result. */
+  if (fflush(stdout) != 0) {
+    perror(RUNNER ": standard output");
+    return 1;
+  }
+  remove_database(options.path);
+  return 0;
+}

@@ -1,0 +1,1 @@
+SELECT count(*) FROM discount WHERE org_id = ?1 AND active = 1

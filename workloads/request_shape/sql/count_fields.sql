@@ -1,0 +1,1 @@
+SELECT count(*) FROM field WHERE org_id = ?1

@@ -1,0 +1,1 @@
+SELECT count(*) FROM item WHERE org_id = ?1

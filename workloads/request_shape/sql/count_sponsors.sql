@@ -1,0 +1,1 @@
+SELECT count(*) FROM sponsor WHERE org_id = ?1

@@ -1,0 +1,1 @@
+SELECT count(*) FROM tag WHERE org_id = ?1

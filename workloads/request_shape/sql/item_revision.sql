@@ -1,0 +1,1 @@
+SELECT revision FROM item WHERE id = ?1

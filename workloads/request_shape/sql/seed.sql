@@ -1,0 +1,18 @@
+INSERT INTO staff VALUES (1, 'Zoë Ångström', 'zoe@example.test', 1);
+INSERT INTO org VALUES (403, NULL, 'federation', 'Federation of Halls', 'north', 'SE', 'federation');
+INSERT INTO org VALUES (411, 403, 'harbour-district', 'Harbour District', 'north', 'SE', 'district');
+INSERT INTO org VALUES (418, 411, 'harbour-hall', 'Harbour Hall', 'north', 'SE', 'venue');
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO item SELECT i, 418, 'Item ' || i, CASE i % 3 WHEN 0 THEN 'draft' ELSE 'published' END, 0 FROM n;
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 20) INSERT INTO sponsor SELECT i, 418, 'Sponsor ' || i FROM n;
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO tag SELECT i, 418, 'tag-' || i FROM n;
+INSERT INTO tax VALUES (1, 'north', 'Sales tax', 2500), (2, 'north', 'Culture tax', 600);
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 12) INSERT INTO fee SELECT i, CASE i % 3 WHEN 0 THEN 403 WHEN 1 THEN 411 ELSE 418 END, 'Fee ' || i, 100 * i, i % 4 <> 0 FROM n;
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 15) INSERT INTO product SELECT i, 418, CASE i % 2 WHEN 0 THEN 'pass' ELSE 'ticket' END, 'Product ' || i, 250 * i, i % 5 <> 0 FROM n;
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO addon SELECT i, (i - 1) / 3 + 1, 'item', CASE i % 2 WHEN 0 THEN 'fee' ELSE 'product' END, i % 12 + 1 FROM n;
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 10) INSERT INTO field SELECT i, 418, 'Field ' || i, CASE i % 2 WHEN 0 THEN 'text' ELSE 'number' END FROM n;
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO item_field SELECT i, (i - 1) % 100 + 1, (i - 1) % 10 + 1, 'Value ' || i FROM n;
+INSERT INTO discount VALUES (1, 418, 'EARLY', 10, 1), (2, 418, 'MEMBER', 15, 1), (3, 418, 'RETIRED', 50, 0);
+WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 200) INSERT INTO discount_item SELECT i, (i - 1) % 3 + 1, (i - 1) % 100 + 1 FROM n;
+INSERT INTO theme VALUES (1, 'Plain', CAST('body { color: #222 }' AS BLOB));
+INSERT INTO notice VALUES (1, NULL, 'venue', 'Doors open at seven');
+INSERT INTO config_issue VALUES (1, 418, 'missing-logo', 0);

@@ -1,0 +1,1 @@
+SELECT id, name, email, active FROM staff WHERE id = ?1

@@ -1,0 +1,1 @@
+SELECT id, name, css FROM theme WHERE id = ?1
