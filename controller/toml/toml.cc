@@ -1,8 +1,20 @@
 #include "controller/toml/toml.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
+
+// toml++ 3.3 asserts on some wrong texts ("[[[") instead of refusing them, and where NDEBUG is set it tells the
+// compiler that they cannot be, which is undefined behaviour. Both become an exception, which parse() turns into an
+// error.
+namespace benchctl::toml {
+[[noreturn]] static void refuse_by_assertion() {
+  throw std::runtime_error("this is no TOML");
+}
+}  // namespace benchctl::toml
+#undef NDEBUG
+#define TOML_ASSERT(condition) ((condition) ? static_cast<void>(0) : ::benchctl::toml::refuse_by_assertion())
+#include <toml++/toml.h>
 
 #include "lib/text.h"
 
@@ -26,6 +38,8 @@ class CapScanner {
                    file_ + ": larger than the limit of " + format_bytes(static_cast<int64_t>(kBytes))};
     while (at_ < text_.size()) {
       char c = text_[at_];
+      if (c == '[' && column_ == 1 && dots_.size() == 1 && !names_table())
+        return refuse("a table's name must follow here");
       if (c == '#') {
         skip_comment();
       } else if (c == '"' || c == '\'') {
@@ -71,6 +85,15 @@ class CapScanner {
       sum_ -= dots_.back();
       dots_.back() = 0;
     }
+  }
+
+  // Whether a name follows the one or two brackets here.
+  bool names_table() const {
+    size_t name = text_.find_first_not_of(" \t", at_ + (text_.substr(at_, 2) == "[[" ? 2 : 1));
+    if (name == std::string_view::npos) return false;
+    char c = text_[name];
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '"' || c == '\'';
   }
 
   void skip_comment() {

@@ -63,6 +63,17 @@ TEST(Toml, CapsLetPassWhatOnlyLooksNested) {
   EXPECT_EQ(error_of(repeat("[[a]]\nb.c = 1.5\n", 500)), "");
 }
 
+// Texts on which toml++ 3.3 has assertions, which would be assumptions in a release build.
+TEST(Toml, TextsThatTheParserOnlyAssertsAboutAreRefused) {
+  EXPECT_EQ(error_of("a = 1\n[[[b]]]\n"), "f:2:1: a table's name must follow here");
+  EXPECT_EQ(error_of("[=]"), "f:1:1: a table's name must follow here");
+  EXPECT_EQ(error_of("[ .a]"), "f:1:1: a table's name must follow here");
+  EXPECT_EQ(error_of("[[\n"), "f:1:1: a table's name must follow here");
+  EXPECT_EQ(error_of("["), "f:1:1: a table's name must follow here");
+  EXPECT_EQ(error_of("  [[[b]]]\n"), "f: this is no TOML");
+  EXPECT_EQ(error_of("a = [\n[1],\n[[2]]]\n[ b ]\n[[c]]\n[\"d\"]\n"), "");
+}
+
 TEST(Toml, MistakesNameTheirPlace) {
   EXPECT_EQ(error_of("a = 1\nb = \n").rfind("f:2:", 0), 0u);
   EXPECT_EQ(error_of("a = \"\xff\"\n").rfind("f:1:", 0), 0u);
