@@ -5,7 +5,7 @@
 namespace benchctl::testing_workloads {
 namespace {
 
-struct Run {
+struct Point {
   std::vector<std::string> row;
   std::vector<std::pair<double, int64_t>> latencies, busy_waits;  // bucket_us, count
 };
@@ -34,8 +34,8 @@ int64_t total(const std::vector<std::pair<double, int64_t>>& buckets) {
   return sum;
 }
 
-Run run_concurrent(const std::string& arm, const std::string& load, const std::string& workers,
-                   std::vector<std::string> more = {}) {
+Point run_concurrent(const std::string& arm, const std::string& load, const std::string& workers,
+                     std::vector<std::string> more = {}) {
   TempDir folder, out;
   std::vector<std::string> argv = {runner(arm), "--mode",     "concurrent", "--workload", load, "--workers",
                                    workers,     "--duration", "0.5",        "--warmup",   "0.1"};
@@ -55,7 +55,7 @@ Run run_concurrent(const std::string& arm, const std::string& load, const std::s
 TEST(Concurrent, CountsWhatStartsInTheWindow) {
   for (const std::string& arm : kRunners)
     for (const char* load : {"read", "write", "mixed", "single_writer"}) {
-      Run run = run_concurrent(arm, load, "4");
+      Point run = run_concurrent(arm, load, "4");
       ASSERT_FALSE(run.row.empty());
       EXPECT_EQ(run.row[0], arm + "/app_request/" + load);
       EXPECT_EQ(run.row[1], "4");
