@@ -38,6 +38,8 @@ std::string difference(const ArmEvidence& base, const ArmEvidence& other) {
     if (found == other.checks.end()) return "it has no case " + name;
     if (found->second != check) return "its check of " + name + " is " + found->second + ", not " + check;
   }
+  for (const auto& [name, check] : other.checks)
+    if (base.checks.count(name) == 0) return "it has the further case " + name;
   return "";
 }
 
