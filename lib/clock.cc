@@ -28,12 +28,14 @@ void SystemClock::sleep(Nanos duration) {
 }
 
 std::string format_utc(int64_t unix_ms) {
-  time_t seconds = static_cast<time_t>(unix_ms / 1000);
+  // Rounded down, so that the milliseconds are never negative before 1970.
+  int64_t millis = (unix_ms % 1000 + 1000) % 1000;
+  time_t seconds = static_cast<time_t>((unix_ms - unix_ms % 1000) / 1000 - (unix_ms % 1000 < 0 ? 1 : 0));
   tm parts{};
   gmtime_r(&seconds, &parts);
   char text[64];
   std::snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", parts.tm_year + 1900, parts.tm_mon + 1,
-                parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, static_cast<int>(unix_ms % 1000));
+                parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, static_cast<int>(millis));
   return text;
 }
 

@@ -85,6 +85,8 @@ Status write_atomic(const std::string& path, std::string_view content, int mode)
     unlink(temporary.c_str());
     return error;
   };
+  // The mode is what was asked, whatever the umask.
+  if (fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return abandon(errno_error("chmod " + temporary));
   if (auto written = write_all(fd.get(), content); !written) return abandon(written.error().in(path));
   if (fsync(fd.get()) != 0) return abandon(errno_error("fsync " + temporary));
   if (rename(temporary.c_str(), path.c_str()) != 0) return abandon(errno_error("rename " + temporary));
@@ -95,7 +97,11 @@ Status write_atomic(const std::string& path, std::string_view content, int mode)
 Status make_dirs(const std::string& path, int mode) {
   for (size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     std::string part = path.substr(0, slash);
-    if (mkdir(part.c_str(), static_cast<mode_t>(mode)) != 0 && errno != EEXIST) return errno_error("mkdir " + part);
+    if (mkdir(part.c_str(), static_cast<mode_t>(mode)) == 0) {
+      if (chmod(part.c_str(), static_cast<mode_t>(mode)) != 0) return errno_error("chmod " + part);
+    } else if (errno != EEXIST) {
+      return errno_error("mkdir " + part);
+    }
     if (slash == std::string::npos) break;
   }
   struct stat st {};
@@ -106,7 +112,16 @@ Status make_dirs(const std::string& path, int mode) {
 
 namespace {
 
-Status remove_children(int parent, dev_t device, const std::string& path, int depth) {
+// A folder entry, never through a link or a mount point: a bind mount of the same file system has the same device
+// number, so only the kernel can tell.
+UniqueFd open_child_dir(int parent, const std::string& name) {
+  open_how how{};
+  how.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS;
+  return UniqueFd(static_cast<int>(syscall(SYS_openat2, parent, name.c_str(), &how, sizeof how)));
+}
+
+Status remove_children(int parent, const std::string& path, int depth) {
   if (depth > 200) return Error{ErrorKind::kInternal, path + ": nested too deeply to remove"};
   int own = fcntl(parent, F_DUPFD_CLOEXEC, 0);
   DIR* dir = own >= 0 ? fdopendir(own) : nullptr;
@@ -120,13 +135,13 @@ Status remove_children(int parent, dev_t device, const std::string& path, int de
     std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     if (unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) continue;
-    UniqueFd child(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat st {};
-    if (!child || fstat(child.get(), &st) != 0) {
-      status = errno_error("remove " + path + "/" + name);
-    } else if (st.st_dev != device) {
-      status = Error{ErrorKind::kInternal, "remove " + path + "/" + name + ": another file system is mounted there"};
-    } else if (auto below = remove_children(child.get(), device, path + "/" + name, depth + 1); !below) {
+    Error why_not = errno_error("remove " + path + "/" + name);
+    UniqueFd child = open_child_dir(parent, name);
+    if (!child) {
+      // Not a folder: then the first reason is the one to tell.
+      if (errno == EXDEV) why_not.message = "remove " + path + "/" + name + ": something is mounted there";
+      status = errno == ENOTDIR || errno == EXDEV ? why_not : errno_error("remove " + path + "/" + name);
+    } else if (auto below = remove_children(child.get(), path + "/" + name, depth + 1); !below) {
       status = below;
     } else if (unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) {
       status = errno_error("rmdir " + path + "/" + name);
@@ -138,17 +153,24 @@ Status remove_children(int parent, dev_t device, const std::string& path, int de
 
 }  // namespace
 
-Status remove_tree(const std::string& path) {
+Status remove_tree(const std::string& given) {
+  // With a trailing slash the kernel would follow a link.
+  std::string path = given;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (unlink(path.c_str()) == 0 || errno == ENOENT) return {};
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat st {};
-  if (!fd || fstat(fd.get(), &st) != 0) return errno_error("remove " + path);
-  BENCHCTL_CHECK(remove_children(fd.get(), st.st_dev, path, 0));
+  size_t slash = path.rfind('/');
+  BENCHCTL_TRY(UniqueFd parent, open_dir(slash == std::string::npos ? "." : path.substr(0, slash + 1)));
+  UniqueFd fd = open_child_dir(parent.get(), slash == std::string::npos ? path : path.substr(slash + 1));
+  if (!fd && errno == EXDEV) return Error{ErrorKind::kInternal, "remove " + path + ": something is mounted there"};
+  if (!fd) return errno_error("remove " + path);
+  BENCHCTL_CHECK(remove_children(fd.get(), path, 0));
   if (rmdir(path.c_str()) != 0) return errno_error("rmdir " + path);
   return {};
 }
 
 Result<UniqueFd> open_beneath(int dirfd, const std::string& relative, int flags, int mode) {
+  if (relative.find('\0') != std::string::npos)
+    return Error{ErrorKind::kUsage, "open " + sanitize(relative, 200) + ": a zero byte in the path"};
   open_how how{};
   how.flags = static_cast<uint64_t>(flags | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   how.mode = (flags & O_CREAT) != 0 ? static_cast<uint64_t>(mode) : 0;
@@ -209,8 +231,10 @@ Result<FileLock> FileLock::take(const std::string& path, const std::string& hold
     if (errno != EWOULDBLOCK) return errno_error("lock " + path);
     char words[512];
     ssize_t count = pread(fd.get(), words, sizeof words, 0);
-    std::string_view said(words, count > 0 ? static_cast<size_t>(count) : 0);
-    return Error{ErrorKind::kInterrupted, "held by " + sanitize(trim(said), 400)};
+    std::string_view said = trim({words, count > 0 ? static_cast<size_t>(count) : 0});
+    // Empty: the holder has it for an instant only, and is about to write.
+    if (said.empty()) said = "a process that did not say its name";
+    return Error{ErrorKind::kInterrupted, "held by " + sanitize(said, 400)};
   }
   if (ftruncate(fd.get(), 0) != 0 || pwrite(fd.get(), holder.data(), holder.size(), 0) < 0)
     return errno_error("write " + path);

@@ -43,12 +43,13 @@ Result<std::string> read_file(const std::string& path, int64_t limit = 64 << 20)
 // For /proc and /sys: reads until end of file whatever stat says; nullopt-like empty error when absent.
 Result<std::string> read_pseudo_file(const std::string& path, int64_t limit = 4 << 20);
 
-// New content or old content, never half: temporary file beside it, fsync, rename, fsync of the folder.
+// New content or old content, never half: temporary file beside it, fsync, rename, fsync of the folder. The modes here
+// are exact: the umask does not count.
 Status write_atomic(const std::string& path, std::string_view content, int mode = 0600);
 Status write_all(int fd, std::string_view bytes);
 Status make_dirs(const std::string& path, int mode = 0700);
-Status remove_tree(
-    const std::string& path);  // absent is success; never crosses into another file system or follows links
+// Absent is success. Never follows a link (a link itself is removed) nor enters a mount point, which is an error.
+Status remove_tree(const std::string& path);
 Status sync_dir(const std::string& path);
 
 // Opens `relative` below the folder `dirfd` without following any link or leaving it (openat2 RESOLVE_BENEATH |

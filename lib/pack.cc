@@ -1,10 +1,13 @@
 #include "lib/pack.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 #include "lib/files.h"
@@ -39,9 +42,15 @@ Status collect(const std::string& root, const std::string& below, std::vector<st
   return {};
 }
 
+// Links are followed only below the root: a tree from a stranger must not carry our files away.
 Result<UniqueFd> open_for_pack(const std::string& root, const std::string& path, struct stat& st) {
   if (!safe_relative_path(path)) return bad("unsafe path " + sanitize(path, 200));
-  UniqueFd fd(open((root + "/" + path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  BENCHCTL_TRY(UniqueFd dir, open_dir(root));
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  UniqueFd fd(static_cast<int>(syscall(SYS_openat2, dir.get(), path.c_str(), &how, sizeof how)));
+  if (!fd && errno == EXDEV) return bad(path + ": a link that leaves " + root + " cannot be packed");
   if (!fd || fstat(fd.get(), &st) != 0) return errno_error("open " + root + "/" + path);
   if (!S_ISREG(st.st_mode)) return bad(path + ": not a regular file");
   return fd;
@@ -52,6 +61,7 @@ Status copy_bytes(int fd, int64_t size, const std::string& path, const ByteSink&
   char buffer[65536];
   while (size > 0) {
     ssize_t count = read(fd, buffer, static_cast<size_t>(std::min<int64_t>(size, sizeof buffer)));
+    if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno_error("read " + path);
     if (count == 0) return bad(path + ": became shorter while it was read");
     BENCHCTL_CHECK(sink({buffer, static_cast<size_t>(count)}));
@@ -91,10 +101,11 @@ std::string format_manifest(const std::vector<PackEntry>& entries) {
 Result<std::vector<PackEntry>> parse_manifest(std::string_view text, const PackCaps& caps) {
   if (!text.starts_with(kMagic)) return bad("not a manifest of version 1");
   if (!text.ends_with('\n')) return bad("cut manifest");
-  auto lines = split(text.substr(0, text.size() - 1), '\n');
-  auto count = parse_int(lines[0].substr(kMagic.size()));
+  auto count = parse_int(text.substr(kMagic.size(), text.find('\n') - kMagic.size()));
   if (!count || *count < 0 || *count > caps.files) return bad("a file count outside 0.." + std::to_string(caps.files));
-  if (static_cast<int64_t>(lines.size()) - 1 != *count) return bad("manifest lines and file count differ");
+  // Counted before anything is kept of them.
+  if (std::count(text.begin(), text.end(), '\n') - 1 != *count) return bad("manifest lines and file count differ");
+  auto lines = split(text.substr(0, text.size() - 1), '\n');
   std::vector<PackEntry> entries;
   std::set<std::string> files, folders;
   int64_t total = 0;
@@ -116,8 +127,8 @@ Result<std::vector<PackEntry>> parse_manifest(std::string_view text, const PackC
       return bad(sanitize(entry.path, 200) + ": " + format_bytes(*size) + " is over the limit of " +
                  format_bytes(caps.file_bytes));
     entry.size = *size;
+    if (*size > caps.total_bytes - total) return bad("over the limit of " + format_bytes(caps.total_bytes) + " in all");
     total += *size;
-    if (total > caps.total_bytes) return bad("over the limit of " + format_bytes(caps.total_bytes) + " in all");
     if (!files.insert(entry.path).second) return bad("the same path twice: " + sanitize(entry.path, 200));
     for (size_t slash = entry.path.find('/'); slash != std::string::npos; slash = entry.path.find('/', slash + 1))
       folders.insert(entry.path.substr(0, slash));
@@ -153,6 +164,8 @@ Status PackReader::open_next() {
     BENCHCTL_CHECK(make_dirs(path.substr(0, path.rfind('/')), 0755));
     fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, entry.executable ? 0755 : 0644);
     if (fd_ < 0) return errno_error("create " + path);
+    // The trial's uid must be able to read it, whatever our umask.
+    if (fchmod(fd_, entry.executable ? 0755 : 0644) != 0) return errno_error("chmod " + path);
     hash_ = new Sha256;
     left_ = entry.size;
     if (left_ > 0) return {};
@@ -176,6 +189,13 @@ Status PackReader::close_current() {
 }
 
 Status PackReader::feed(std::string_view bytes) {
+  if (failed_) return *failed_;
+  auto taken = take(bytes);
+  if (!taken) failed_ = taken.error();
+  return taken;
+}
+
+Status PackReader::take(std::string_view bytes) {
   if (!in_body_) {
     size_t scan_from = header_.empty() ? 0 : header_.size() - 1;
     header_ += bytes;
@@ -193,7 +213,7 @@ Status PackReader::feed(std::string_view bytes) {
     header_.clear();
     in_body_ = true;
     BENCHCTL_CHECK(open_next());
-    return feed(rest);
+    return take(rest);
   }
   while (!bytes.empty()) {
     if (index_ >= entries_.size()) return bad("more bytes than declared");
@@ -211,6 +231,7 @@ Status PackReader::feed(std::string_view bytes) {
 }
 
 Status PackReader::done() {
+  if (failed_) return *failed_;
   if (!in_body_ || index_ < entries_.size()) return bad("cut short");
   return {};
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,12 +54,14 @@ class PackReader {
   PackReader(const PackReader&) = delete;
   PackReader& operator=(const PackReader&) = delete;
 
+  // The first failure is final: later calls give it again.
   Status feed(std::string_view bytes);
   // After the last byte: success only when everything declared has come, with the right hashes.
   Status done();
   const std::vector<PackEntry>& entries() const { return entries_; }
 
  private:
+  Status take(std::string_view bytes);
   Status open_next();
   Status close_current();
 
@@ -71,6 +74,7 @@ class PackReader {
   int fd_ = -1;
   int64_t left_ = 0;
   class Sha256* hash_ = nullptr;
+  std::optional<Error> failed_;
 };
 
 }  // namespace benchctl

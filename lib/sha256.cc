@@ -48,6 +48,7 @@ void Sha256::block(const unsigned char* data) {
 }
 
 void Sha256::update(std::string_view bytes) {
+  if (bytes.empty()) return;  // its data may be null, which memcpy must not see
   const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
   size_t size = bytes.size();
   size_t held = length_ % 64;

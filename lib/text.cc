@@ -78,6 +78,7 @@ std::optional<int64_t> parse_duration_ms(std::string_view text) {
 }
 
 std::optional<int64_t> parse_bytes(std::string_view text) {
+  if (auto whole = parse_int(text)) return *whole >= 0 ? whole : std::nullopt;  // exact where a double is not
   static constexpr Unit kUnits[] = {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},   {"TiB", int64_t{1} << 40},
                                     {"kB", 1000},     {"MB", 1000000},  {"GB", 1000000000}, {"", 1}};
   return parse_with_unit(text, kUnits);
@@ -95,8 +96,8 @@ std::string format_bytes(int64_t bytes) {
 
 std::string format_seconds(double seconds) {
   char text[48];
-  if (seconds < 60) {
-    std::snprintf(text, sizeof text, seconds < 10 ? "%.2f s" : "%.1f s", seconds);
+  if (seconds < 59.95) {  // above, one decimal would say "60.0 s"
+    std::snprintf(text, sizeof text, seconds < 9.995 ? "%.2f s" : "%.1f s", seconds);
   } else {
     int64_t whole = std::llround(seconds);
     if (whole < 3600) {
@@ -113,7 +114,9 @@ std::string shell_quote(std::string_view word) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_-./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
   });
-  if (plain) return std::string(word);
+  // "NAME=…" in the place of a command would set a variable.
+  bool letter = plain && ((word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z') || word[0] == '_');
+  if (plain && !(letter && word.find('=') != std::string_view::npos)) return std::string(word);
   std::string quoted = "'";
   for (char c : word) {
     if (c == '\'') {
@@ -126,10 +129,14 @@ std::string shell_quote(std::string_view word) {
 }
 
 std::string shell_quote(const std::vector<std::string>& argv) {
+  static constexpr std::string_view kKeywords[] = {"if",   "then",     "else",   "elif",  "fi",  "do",
+                                                   "done", "case",     "esac",   "while", "for", "until",
+                                                   "time", "function", "select", "coproc"};
   std::string line;
   for (const std::string& word : argv) {
+    bool keyword = line.empty() && std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
     if (!line.empty()) line += ' ';
-    line += shell_quote(word);
+    line += keyword ? "'" + word + "'" : shell_quote(word);
   }
   return line;
 }
@@ -157,11 +164,13 @@ size_t decode_utf8(std::string_view text, size_t at, uint32_t& code) {
 }
 
 bool is_hidden(uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) ||                              // C0, DEL, C1
-         code == 0x061C || code == 0x200E || code == 0x200F ||                        // bidi marks
-         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||  // bidi embeddings, isolates
-         code == 0x2028 || code == 0x2029 || code == 0xFEFF ||                        // separators, BOM
-         (code >= 0x200B && code <= 0x200D) || (code >= 0xE0000 && code <= 0xE007F);  // zero width, tags
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) ||                                // C0, DEL, C1
+         code == 0x061C || code == 0x200E || code == 0x200F ||                          // bidi marks
+         (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) ||    // bidi embeddings, isolates
+         code == 0x2028 || code == 0x2029 || code == 0xFEFF ||                          // separators, BOM
+         (code >= 0x200B && code <= 0x200D) || (code >= 0xE0000 && code <= 0xE007F) ||  // zero width, tags
+         code == 0xAD || (code >= 0x2060 && code <= 0x206F) ||
+         (code >= 0xFFF9 && code <= 0xFFFB);  // invisible controls
 }
 
 }  // namespace
@@ -169,22 +178,23 @@ bool is_hidden(uint32_t code) {
 std::string sanitize(std::string_view text, size_t limit) {
   std::string clean;
   for (size_t at = 0; at < text.size();) {
-    if (clean.size() >= limit) return clean + "…";
     uint32_t code = 0;
     size_t length = decode_utf8(text, at, code);
     char escape[16];
+    std::string_view shown;
     if (length == 0) {
       std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(text[at]));
-      clean += escape;
-      at += 1;
+      shown = escape;
+      length = 1;
     } else if (is_hidden(code)) {
       std::snprintf(escape, sizeof escape, code < 0x100 ? "\\x%02x" : "\\u%04x", static_cast<unsigned>(code));
-      clean += escape;
-      at += length;
+      shown = escape;
     } else {
-      clean += text.substr(at, length);
-      at += length;
+      shown = text.substr(at, length);
     }
+    if (clean.size() + shown.size() > limit) return clean + "…";
+    clean += shown;
+    at += length;
   }
   return clean;
 }

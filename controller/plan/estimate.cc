@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "controller/plan/cpu_list.h"
+#include "controller/plan/declarations.h"
 #include "controller/plan/points.h"
 #include "lib/text.h"
 
@@ -14,12 +15,6 @@ constexpr double kTrialOverheadSeconds = 0.2;
 // A machine's boot, equipment and removal; measured on two cores.
 constexpr double kNspawnSeconds = 20;
 constexpr double kLocalSeconds = 2;
-
-const ModeDecl* mode_of(const std::vector<Workload>& workloads, const Suite& suite) {
-  for (const Workload& workload : workloads)
-    if (workload.name == suite.workload) return workload.mode(suite.mode);
-  return nullptr;
-}
 
 }  // namespace
 
@@ -45,7 +40,6 @@ double trial_seconds(const ModeDecl& mode, const std::map<std::string, std::stri
 int cpus_of(const Fleet& fleet, const MachineShape& host) {
   auto cpus = fleet.spec.options.find("cpus");
   if (cpus == fleet.spec.options.end()) return host.cpus;
-  if (auto count = parse_int(cpus->second)) return static_cast<int>(*count);
   return count_cpu_list(cpus->second).value_or(host.cpus);
 }
 
@@ -58,7 +52,7 @@ Estimate estimate(const Plan& plan, const std::vector<Workload>& workloads, cons
     std::vector<Point> points = points_of(plan, workloads, cpus_of(fleet, host));
     for (const Point& point : points) {
       const Suite& suite = plan.suites[point.suite];
-      const ModeDecl* mode = mode_of(workloads, suite);
+      const ModeDecl* mode = find_mode(workloads, suite.workload, suite.mode);
       double one = mode == nullptr ? kCommandSeconds : trial_seconds(*mode, point.params);
       int64_t count = (static_cast<int64_t>(suite.arms.size()) + (point.aa ? 1 : 0)) * total.rounds;
       trials += count;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "controller/plan/declarations.h"
 #include "controller/plan/order.h"
 #include "lib/text.h"
 
@@ -93,11 +94,10 @@ class Expander {
 
   Status add_workload(const Suite& suite, TrialSpec& trial) {
     auto fail = [&](const std::string& what) { return Error{ErrorKind::kUsage, "suite " + suite.name + ": " + what}; };
-    auto workload = std::find_if(workloads_.begin(), workloads_.end(),
-                                 [&](const Workload& one) { return one.name == suite.workload; });
-    if (workload == workloads_.end()) return fail("unknown workload " + suite.workload);
-    const ModeDecl* mode = workload->mode(suite.mode);
-    const ArmDecl* arm = workload->arm(trial.arm);
+    const Workload* workload = find_named(workloads_, suite.workload);
+    if (workload == nullptr) return fail("unknown workload " + suite.workload);
+    const ModeDecl* mode = find_named(workload->modes, suite.mode);
+    const ArmDecl* arm = find_named(workload->arms, trial.arm);
     if (mode == nullptr) return fail("workload " + suite.workload + " has no mode " + suite.mode);
     if (arm == nullptr) return fail("workload " + suite.workload + " has no arm " + trial.arm);
     Phase phase{"run", arm->argv};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controller/plan/declarations.h"
 #include "lib/json.h"
 #include "lib/sha256.h"
 #include "lib/text.h"
@@ -10,12 +11,6 @@ namespace benchctl {
 namespace {
 
 using Params = std::map<std::string, std::string>;
-
-const Workload* find_workload(const std::vector<Workload>& workloads, const std::string& name) {
-  for (const Workload& workload : workloads)
-    if (workload.name == name) return &workload;
-  return nullptr;
-}
 
 std::vector<std::string> resolved(const std::vector<std::string>& values, int cpus) {
   return values == std::vector<std::string>{"auto"} ? auto_workers(cpus) : values;
@@ -102,7 +97,7 @@ std::vector<Point> points_of(const Plan& plan, const std::vector<Workload>& work
   std::vector<Point> points;
   for (size_t i = 0; i < plan.suites.size(); ++i) {
     const Suite& suite = plan.suites[i];
-    const Workload* workload = find_workload(workloads, suite.workload);
+    const Workload* workload = find_named(workloads, suite.workload);
     const auto first = static_cast<std::ptrdiff_t>(points.size());
     for (Params& params : combinations(suite, cpus)) {
       Point point;

@@ -51,6 +51,12 @@ struct UnitResult {
   std::vector<Note> refused;  // not ingested: no such trial in the plan, another content than before, a bad trial.json
 };
 
+struct RebuildResult {
+  std::string run;
+  int units = 0;
+  UnitResult trials;
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -105,6 +111,11 @@ class Store {
   virtual Result<std::vector<std::string>> units(int64_t machine) = 0;       // names, in order of import
   virtual Result<std::vector<TrialRow>> trials(const std::string& run) = 0;  // by machine, round, number, attempt
   virtual Result<std::vector<VerdictCount>> verdicts(const std::string& run) = 0;
+
+  // Takes a run back from its folder (records/ and the raw units), usually into a fresh store after damage; a store
+  // without runs also takes over the owner. Idempotent. A trial whose files differ from the manifest of their time is
+  // refused and named, the others come in.
+  virtual Result<RebuildResult> rebuild_run(const std::string& run_folder) = 0;
 };
 
 struct StoreOptions {
@@ -115,14 +126,5 @@ struct StoreOptions {
 // Opens or creates. Refused: a store of a newer benchctl (kUsage, both versions named), a damaged one (kInternal, says
 // how to rebuild). An older one is copied, then migrated; not while a run holds the lock.
 Result<std::unique_ptr<Store>> open_store(const StoreOptions& options, Clock& clock);
-
-// Takes a run back from its folder (records/ and the raw units) into a store, usually a fresh one after damage.
-// Idempotent. Files that differ from the manifest of their time are refused and named.
-struct RebuildResult {
-  std::string run;
-  int units = 0;
-  UnitResult trials;
-};
-Result<RebuildResult> rebuild_run(Store& store, const std::string& run_folder);
 
 }  // namespace benchctl

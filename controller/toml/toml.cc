@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <exception>
 
 #include "lib/text.h"
 
@@ -10,34 +11,103 @@ namespace {
 
 constexpr size_t kBytes = 1 << 20;
 constexpr size_t kLine = 64 << 10;
-constexpr int kDepth = 256;
+constexpr size_t kDepth = 64;
+constexpr size_t kParts = 64;
 
-// Counts what could exhaust the parser's stack, per line: dots of a key and opening brackets. Coarse on purpose: texts
-// count too, so the bounds are far above what a person writes.
-Status check_caps(std::string_view text, const std::string& file) {
-  if (text.size() > kBytes)
-    return Error{ErrorKind::kUsage, file + ": larger than the limit of " + format_bytes(static_cast<int64_t>(kBytes))};
-  int line = 1, dots = 0, depth = 0;
-  size_t length = 0;
-  for (char c : text) {
-    if (c == '\n') {
-      ++line;
-      length = 0;
-      dots = 0;
-      continue;
+// Walks over the text as a TOML lexer would (comments, four kinds of strings) and counts what could exhaust the
+// parser's stack: open brackets, and dots of keys. Wrong only on texts that the parser refuses at that very place.
+class CapScanner {
+ public:
+  CapScanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  Status scan() {
+    if (text_.size() > kBytes)
+      return Error{ErrorKind::kUsage,
+                   file_ + ": larger than the limit of " + format_bytes(static_cast<int64_t>(kBytes))};
+    while (at_ < text_.size()) {
+      char c = text_[at_];
+      if (c == '#') {
+        skip_comment();
+      } else if (c == '"' || c == '\'') {
+        skip_string(c);
+      } else {
+        count(c);
+        step();
+      }
+      if (column_ > kLine)
+        return refuse("this line is longer than the limit of " + format_bytes(static_cast<int64_t>(kLine)));
+      if (dots_.size() > kDepth) return refuse("brackets nested deeper than " + std::to_string(kDepth));
+      if (sum_ > kParts) return refuse("a key of more than " + std::to_string(kParts) + " parts");
     }
-    dots += c == '.' ? 1 : 0;
-    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
-    if (depth < 0) depth = 0;
-    if (++length > kLine || dots > 4096 || depth > kDepth)
-      return Error{ErrorKind::kUsage,
-                   file + ":" + std::to_string(line) + ":1: this line is longer or nested deeper than any plan needs"};
-    if (dots > kDepth && length < static_cast<size_t>(dots) * 8)
-      return Error{ErrorKind::kUsage,
-                   file + ":" + std::to_string(line) + ":1: a key of more than " + std::to_string(kDepth) + " parts"};
+    return {};
   }
-  return {};
-}
+
+ private:
+  Status refuse(const std::string& what) const {
+    return Error{ErrorKind::kUsage, file_ + ":" + std::to_string(line_) + ":" + std::to_string(column_) + ": " + what};
+  }
+
+  void step() {
+    if (text_[at_++] == '\n') {
+      ++line_;
+      column_ = 1;
+    } else {
+      ++column_;
+    }
+  }
+
+  void count(char c) {
+    if (c == '.') {
+      ++dots_.back();
+      ++sum_;
+    } else if (c == '[' || c == '{') {
+      dots_.push_back(0);
+    } else if (c == ']' || c == '}') {
+      sum_ -= dots_.back();
+      dots_.back() = 0;
+      if (dots_.size() > 1) dots_.pop_back();
+    } else if (c == ',' || (c == '\n' && dots_.size() == 1)) {
+      // The next key or value. Dots of keys that enclose it stay counted, for they nest.
+      sum_ -= dots_.back();
+      dots_.back() = 0;
+    }
+  }
+
+  void skip_comment() {
+    while (at_ < text_.size() && text_[at_] != '\n') step();
+  }
+
+  bool starts(std::string_view with) const { return text_.substr(at_).starts_with(with); }
+
+  void skip_string(char quote) {
+    const std::string triple(3, quote);
+    const bool multi_line = starts(triple);
+    for (size_t i = 0; i < (multi_line ? 3 : 1); ++i) step();
+    while (at_ < text_.size()) {
+      if (quote == '"' && text_[at_] == '\\') {
+        step();
+        if (at_ < text_.size()) step();
+      } else if (multi_line ? starts(triple) : text_[at_] == quote) {
+        for (size_t i = 0; i < (multi_line ? 3 : 1); ++i) step();
+        // Up to two quotes may stand before the closing three.
+        for (int i = 0; multi_line && i < 2 && at_ < text_.size() && text_[at_] == quote; ++i) step();
+        return;
+      } else if (!multi_line && text_[at_] == '\n') {
+        return;
+      } else {
+        step();
+      }
+    }
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  size_t at_ = 0;
+  int line_ = 1;
+  size_t column_ = 1;
+  std::vector<size_t> dots_{0};  // since the last separator, one count an open bracket
+  size_t sum_ = 0;               // of dots_
+};
 
 Place place_of(const ::toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
@@ -90,6 +160,13 @@ Node convert(const ::toml::node& from) {
 
 }  // namespace
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+
 const Node* Node::find(std::string_view key) const {
   for (const auto& [name, value] : members)
     if (name == key) return &value;
@@ -121,13 +198,15 @@ const char* kind_name(Node::Kind kind) {
 }
 
 Result<Node> parse(std::string_view text, const std::string& file) {
-  BENCHCTL_CHECK(check_caps(text, file));
+  BENCHCTL_CHECK(CapScanner(text, file).scan());
   try {
     return convert(::toml::parse(text, file));
   } catch (const ::toml::parse_error& error) {
     Place place = place_of(error.source());
     return Error{ErrorKind::kUsage, file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) +
                                         ": " + sanitize(error.description(), 300)};
+  } catch (const std::exception& error) {
+    return Error{ErrorKind::kUsage, file + ": " + sanitize(error.what(), 300)};
   }
 }
 

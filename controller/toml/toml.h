@@ -19,6 +19,14 @@ struct Place {
 
 struct Node {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kDate, kArray, kTable };
+  // Defined in toml.cc, where the type is complete: clang 14 looks into members too early otherwise.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   Kind kind = Kind::kTable;
   Place place;      // of the value
   Place key_place;  // of the key that names it, in a table
@@ -35,8 +43,9 @@ struct Node {
 
 const char* kind_name(Node::Kind kind);  // "a text", "an integer", …
 
-// Caps are checked before the parser sees the text (a 20,000-part dotted key crashes toml++ 3.3): 1 MiB, 256 parts of a
-// key or nesting levels, 64 KiB a line. The error carries `file:line:column: `.
+// Caps are checked before the parser sees the text (a 20,000-part dotted key crashes toml++ 3.3): 1 MiB, 64 KiB a line,
+// 64 nested brackets, 64 parts of a key, those of the inline tables around it counted too. The error carries
+// `file:line:column: `.
 Result<Node> parse(std::string_view text, const std::string& file);
 
 }  // namespace benchctl::toml

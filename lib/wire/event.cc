@@ -1,6 +1,13 @@
 #include "lib/wire/event.h"
 
 namespace benchctl {
+namespace {
+
+bool is_head(std::string_view key) {
+  return key == "v" || key == "n" || key == "t" || key == "kind";
+}
+
+}  // namespace
 
 std::string event_line(const Event& event) {
   Json json = Json::object();
@@ -8,7 +15,8 @@ std::string event_line(const Event& event) {
   json.set("n", event.number);
   json.set("t", event.unix_ms);
   json.set("kind", event.kind);
-  for (const auto& [key, value] : event.fields.as_object()) json.set(key, value);
+  for (const auto& [key, value] : event.fields.as_object())
+    if (!is_head(key)) json.set(key, value);
   return json.dump() + "\n";
 }
 
@@ -22,9 +30,11 @@ Result<Event> parse_event(std::string_view line) {
   Event event;
   BENCHCTL_TRY(event.number, parsed->need_int("n"));
   BENCHCTL_TRY(event.kind, parsed->need_string("kind"));
-  event.unix_ms = (*parsed)["t"].as_int();
+  BENCHCTL_TRY(event.unix_ms, parsed->need_int("t"));
+  if (event.number < 1 || event.kind.empty())
+    return Error{ErrorKind::kInternal, "event without a number above 0 or without a kind"};
   for (const auto& [key, value] : parsed->as_object())
-    if (key != "v" && key != "n" && key != "t" && key != "kind") event.fields.set(key, value);
+    if (!is_head(key)) event.fields.set(key, value);
   return event;
 }
 

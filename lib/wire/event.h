@@ -25,6 +25,7 @@ inline constexpr int kEventVersion = 1;
 //   stop_requested  {}
 //   disk_full       {free, needed}
 //   run_done        {exit, reason, unit, manifest_sha256, files, bytes}   always the last
+// The head's own names (v, n, t, kind) cannot be fields: they are left out.
 struct Event {
   int64_t number = 0;
   int64_t unix_ms = 0;

@@ -1,5 +1,7 @@
 #include "lib/wire/job.h"
 
+#include <algorithm>
+
 namespace benchctl {
 namespace {
 
@@ -9,14 +11,34 @@ Json to_json(const std::map<std::string, std::string>& map) {
   return json;
 }
 
-std::map<std::string, std::string> string_map(const Json& json) {
+Error bad(const std::string& what) {
+  return Error{ErrorKind::kInternal, "job: " + what};
+}
+
+// A value that is no text is refused: dropped, it would silently change what is run.
+Result<std::map<std::string, std::string>> string_map(const Json& json, const std::string& name) {
   std::map<std::string, std::string> map;
-  for (const auto& [key, value] : json.as_object()) map[key] = value.as_string();
+  for (const auto& [key, value] : json.as_object()) {
+    if (!value.is_string()) return bad("a value in \"" + name + "\" that is no text");
+    map[key] = value.as_string();
+  }
   return map;
 }
 
-Error bad(const std::string& what) {
-  return Error{ErrorKind::kInternal, "job: " + what};
+Result<int> round_number(const Json& json) {
+  BENCHCTL_TRY(int64_t round, json.need_int("round"));
+  if (round < -1000 || round > 100'000) return bad("round outside -1000..100000");
+  return static_cast<int>(round);
+}
+
+Result<Phase> phase_from_json(const Json& json) {
+  static constexpr std::string_view kNames[] = {"setup", "run", "check", "cleanup"};
+  Phase phase{json["name"].as_string(), json["argv"].as_strings()};
+  if (std::find(std::begin(kNames), std::end(kNames), phase.name) == std::end(kNames))
+    return bad("a phase that is none of setup, run, check, cleanup");
+  if (phase.argv.empty()) return bad("a phase without a command");
+  if (phase.argv.size() != json["argv"].as_array().size()) return bad("an argument that is no text");
+  return phase;
 }
 
 }  // namespace
@@ -54,25 +76,25 @@ Result<TrialSpec> trial_spec_from_json(const Json& json) {
   if (spec.trial < 1 || spec.trial > 999'999) return bad("trial number outside 1..999999");
   BENCHCTL_TRY(spec.suite, json.need_string("suite"));
   BENCHCTL_TRY(spec.arm, json.need_string("arm"));
-  BENCHCTL_TRY(int64_t round, json.need_int("round"));
+  BENCHCTL_TRY(spec.round, round_number(json));
   BENCHCTL_TRY(int64_t attempt, json.need_int("attempt"));
-  if (attempt < 1 || attempt > 99 || round < -1000 || round > 100'000) return bad("round or attempt out of range");
-  spec.round = static_cast<int>(round);
+  if (attempt < 1 || attempt > 99) return bad("attempt outside 1..99");
   spec.attempt = static_cast<int>(attempt);
   spec.point = json["point"].as_string();
   spec.aa_copy = json["aa_copy"].as_bool();
-  spec.position = static_cast<int>(json["position"].as_int());
+  int64_t position = json["position"].as_int();
+  if (position < 0 || position > 100'000) return bad("position outside 0..100000");
+  spec.position = static_cast<int>(position);
   spec.format = json["format"].as_string();
   spec.definition_hash = json["definition_hash"].as_string();
-  spec.params = string_map(json["params"]);
+  BENCHCTL_TRY(spec.params, string_map(json["params"], "params"));
   spec.bundle = json["bundle"].as_string();
   for (const Json& one : json["phases"].as_array()) {
-    Phase phase{one["name"].as_string(), one["argv"].as_strings()};
-    if (phase.argv.empty()) return bad("a phase without a command");
+    BENCHCTL_TRY(Phase phase, phase_from_json(one));
     spec.phases.push_back(std::move(phase));
   }
   if (spec.phases.empty()) return bad("a trial without phases");
-  spec.env = string_map(json["env"]);
+  BENCHCTL_TRY(spec.env, string_map(json["env"], "env"));
   spec.timeout_ms = json["timeout_ms"].as_int();
   if (spec.timeout_ms <= 0) return bad("a trial without a timeout");
   return spec;
@@ -89,8 +111,7 @@ Json to_json(const RoundSpec& round) {
 
 Result<RoundSpec> round_from_json(const Json& json) {
   RoundSpec round;
-  BENCHCTL_TRY(int64_t number, json.need_int("round"));
-  round.round = static_cast<int>(number);
+  BENCHCTL_TRY(round.round, round_number(json));
   for (const Json& trial : json["trials"].as_array()) {
     BENCHCTL_TRY(TrialSpec spec, trial_spec_from_json(trial));
     if (spec.round != round.round) return bad("a trial of another round");

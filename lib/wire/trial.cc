@@ -51,6 +51,10 @@ constexpr ShareField kShares[] = {
     {"psi_io_some", &TrialRecord::psi_io_some},
 };
 
+Error bad(const std::string& what) {
+  return Error{ErrorKind::kInternal, "trial.json " + what};
+}
+
 }  // namespace
 
 Json to_json(const TrialRecord& record) {
@@ -68,19 +72,29 @@ Json to_json(const TrialRecord& record) {
 
 Result<TrialRecord> trial_from_json(const Json& json) {
   BENCHCTL_TRY(int64_t version, json.need_int("version"));
-  if (version != kTrialVersion) return Error{ErrorKind::kInternal, "trial.json of version " + std::to_string(version)};
+  if (version != kTrialVersion)
+    return bad("of version " + std::to_string(version) + ", this benchctl speaks " + std::to_string(kTrialVersion));
   TrialRecord record;
   BENCHCTL_TRY(record.spec, trial_spec_from_json(json["spec"]));
   for (const TextField& field : kTexts) record.*field.member = json[field.key].as_string();
-  if (record.verdict.empty()) return Error{ErrorKind::kInternal, "trial.json without a verdict"};
-  if (json["exit_code"].is_int()) record.exit_code = static_cast<int>(json["exit_code"].as_int());
-  record.uid = static_cast<int>(json["uid"].as_int());
+  if (record.verdict.empty()) return bad("without a verdict");
+  const Json& exit_code = json["exit_code"];
+  if (exit_code.is_int()) {
+    if (exit_code.as_int() < 0 || exit_code.as_int() > 255) return bad("exit code outside 0..255");
+    record.exit_code = static_cast<int>(exit_code.as_int());
+  }
+  int64_t uid = json["uid"].as_int();
+  if (uid < 0 || uid > INT32_MAX) return bad("uid out of range");
+  record.uid = static_cast<int>(uid);
   for (const IntField& field : kInts) {
     BENCHCTL_TRY(record.*field.member, json.need_int(field.key));
-    if (record.*field.member < 0) return Error{ErrorKind::kInternal, std::string("trial.json: negative ") + field.key};
+    if (record.*field.member < 0) return bad(std::string("with a negative ") + field.key);
   }
-  for (const ShareField& field : kShares)
-    if (json[field.key].is_number()) record.*field.member = json[field.key].as_double();
+  for (const ShareField& field : kShares) {
+    if (!json[field.key].is_number()) continue;
+    record.*field.member = json[field.key].as_double();
+    if (*(record.*field.member) < 0) return bad(std::string("with a negative ") + field.key);
+  }
   return record;
 }
 

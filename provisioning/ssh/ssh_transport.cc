@@ -17,6 +17,9 @@ namespace {
 
 constexpr Nanos kTcpAttempt = std::chrono::seconds(3);   // a fresh SYN finds a machine that has just come up
 constexpr Nanos kSshAttempt = std::chrono::seconds(20);  // handshake and log-in on a slow, loaded machine
+// A command that is late is killed by a message on a connection that still works; the watchdog is for one that does
+// not.
+constexpr Nanos kWatchdogSlack = std::chrono::milliseconds(200);
 constexpr int64_t kFirstPauseMs = 50, kLongestPauseMs = 1000;
 
 class SshTransport final : public Transport {
@@ -34,7 +37,7 @@ class SshTransport final : public Transport {
       return Error{ErrorKind::kProvisioning, what + ": the deadline has passed already"};
     if (!session_->alive()) return Error{ErrorKind::kProvisioning, what + ": the connection is gone; connect again"};
     SigpipeGuard no_sigpipe;
-    Watchdog::Guard guard(*watchdog_, session_->fd(), options.deadline);
+    Watchdog::Guard guard(*watchdog_, session_->fd(), {options.deadline.at + kWatchdogSlack});
     ++channels_;
     Nanos started = clock_.now();
     ChannelBytes bytes;

@@ -1,6 +1,7 @@
 // Transport over SSH (libssh). Each machine has one session, used from one thread at a time; different machines'
 // transports are independent. A transport whose connection broke, or whose command outlived its deadline, stays broken:
-// the caller connects again.
+// the caller connects again. A command that was given up is killed where the server does that (OpenSSH does not for
+// root); otherwise it ends when it next prints.
 //
 // run() may be called from on_output of a run() of the same transport: that is how files are pulled while events are
 // followed.

@@ -1,0 +1,439 @@
+"""Tables as values, printed alike by the Markdown and the HTML templates; texts are still raw and escaped there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchctl_analysis import histograms, numbers
+from benchctl_analysis.compare import Row, natural
+from benchctl_analysis.load import RunData, parse_json, records
+from benchctl_analysis.text import sanitize
+
+NO_HISTOGRAM = "no histogram"
+LATENCIES = ("p50", "p95", "p99", "max")
+SEQUENTIAL_METRIC, CONCURRENT_METRIC = "per_item", "requests_per_second"
+_KNOWN = frozenset({SEQUENTIAL_METRIC, CONCURRENT_METRIC, *LATENCIES, "total", "requests", "errors"})
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    kind: str = ""  # good | bad | soft | strong
+
+
+@dataclass
+class Table:
+    caption: str
+    columns: list[tuple[str, str]]  # heading, "l" or "r"
+    rows: list[list[Cell]]
+    functional: bool
+    notes: list[str] = field(default_factory=list)
+    kind: str = ""  # "pairs": names and values, printed in two columns where there is room
+
+
+def cells(*texts: str) -> list[Cell]:
+    return [Cell(text) for text in texts]
+
+
+def ratio_cell(row: Row) -> Cell:
+    if row.is_baseline:
+        return Cell("baseline", "soft")
+    if row.ratio is None:
+        return Cell(row.no_ratio or "", "bad" if row.no_ratio.startswith("refused") else "soft")
+    text = numbers.ratio_text(row.ratio, row.better, row.unit, row.margin)
+    word = numbers.direction(row.ratio.verdict, row.better, row.unit)
+    kind = {"faster": "good", "better": "good", "slower": "bad", "worse": "bad"}.get(word, "soft")
+    return Cell(text, "soft" if row.aa_copy else kind)
+
+
+def n_cell(row: Row) -> Cell:
+    return Cell(f"{row.median.n}" + (f" ({row.left_out} left out)" if row.left_out else ""))
+
+
+def median_cell(row: Row, like: float | None = None) -> Cell:
+    return Cell(numbers.quantity(row.median.value, row.unit, like), "strong")
+
+
+def interval_heading(rows: Sequence[Row]) -> str:
+    """The coverage stands in the heading where all rows have the same, else in each row."""
+    covers = {numbers.coverage_text(row.median) for row in rows}
+    return f"{covers.pop()} interval" if len(covers) == 1 and "none" not in covers else "Interval (coverage)"
+
+
+def interval_cell(row: Row, heading: str, like: float | None = None) -> Cell:
+    interval = row.median.interval
+    text = numbers.interval_text(interval, row.unit, row.median.value if like is None else like)
+    each = interval is not None and heading.startswith("Interval")
+    return Cell(f"{text} ({numbers.coverage_text(row.median)})" if each else text)
+
+
+def range_cell(row: Row, like: float | None = None) -> Cell:
+    divisor, unit = numbers.scale_for(row.median.value if like is None else like, row.unit)
+    low, high = numbers.digits(row.median.minimum / divisor), numbers.digits(row.median.maximum / divisor)
+    return Cell(f"{low} to {high} {unit}".rstrip())
+
+
+def reasons(rows: Sequence[Row]) -> list[str]:
+    """Why a ratio has no verdict or an inconclusive one, each reason once."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.ratio is not None and row.ratio.reason and not row.aa_copy:
+            where = " ".join(filter(None, (row.point, row.case, row.arm)))
+            found.setdefault(row.ratio.reason, []).append(where)
+    lines = []
+    for reason, places in found.items():
+        unique = list(dict.fromkeys(places))
+        head = "; ".join(unique[:3]) + (f" and {len(unique) - 3} more" if len(unique) > 3 else "")
+        verdict = "No verdict" if "needed" in reason else "Inconclusive"
+        lines.append(f"{verdict}: {reason} ({head}).")
+    return lines
+
+
+def coverage_note(rows: Sequence[Row]) -> list[str]:
+    if any(0 < row.median.n < 6 for row in rows):
+        return ["Fewer than 6 runs: the interval is minimum to maximum, with the coverage that it really has."]
+    return []
+
+
+def split_cases(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows of one point and case together, in order."""
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.point, row.case, row.metric), []).append(row)
+    return list(groups.values())
+
+
+def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
+    heading = interval_heading(rows)
+    columns = [("Case", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
+    columns += [("Ratio to baseline", "l"), ("Requests/s", "r")]
+    table = Table(f"{suite}: time per request", columns, [], functional, coverage_note(rows) + reasons(rows))
+    for group in split_cases(rows):
+        like = group[0].median.value
+        for place, row in enumerate(group):
+            name = " ".join(filter(None, (row.point, row.case)))
+            rate = numbers.digits(1e6 / row.median.value) if row.median.value > 0 else "none"
+            table.rows.append(
+                [
+                    Cell(name if place == 0 else ""),
+                    Cell(row.label, "soft" if row.aa_copy else ""),
+                    median_cell(row, like),
+                    interval_cell(row, heading, like),
+                    range_cell(row, like),
+                    n_cell(row),
+                    ratio_cell(row),
+                    Cell(rate),
+                ]
+            )
+    return table
+
+
+def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
+    heading = interval_heading(rows)
+    columns = [("Case", "l"), ("Metric", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r")]
+    columns += [("n", "r"), ("Ratio to baseline", "l")]
+    table = Table(f"{suite}: measured values", columns, [], functional, coverage_note(rows) + reasons(rows))
+    for group in split_cases(rows):
+        like = group[0].median.value
+        for place, row in enumerate(group):
+            name = " ".join(filter(None, (row.point, row.case)))
+            table.rows.append(
+                [
+                    Cell(name if place == 0 else ""),
+                    Cell(row.metric if place == 0 else ""),
+                    Cell(row.label, "soft" if row.aa_copy else ""),
+                    median_cell(row, like),
+                    interval_cell(row, heading, like),
+                    range_cell(row, like),
+                    n_cell(row),
+                    ratio_cell(row),
+                ]
+            )
+    return table
+
+
+Merged = Callable[[Row, float], str]  # the quantile of a row's merged histograms, as text
+
+
+def by_point(rows: Sequence[Row]) -> dict[tuple[str, str, bool], dict[str, Row]]:
+    found: dict[tuple[str, str, bool], dict[str, Row]] = {}
+    for row in rows:
+        found.setdefault((row.point, row.arm, row.aa_copy), {})[row.metric] = row
+    return {key: metrics for key, metrics in found.items() if CONCURRENT_METRIC in metrics}
+
+
+def throughput_table(
+    suite: str, case: str, rows: Sequence[Row], errors: dict[tuple[str, str, bool], str], functional: bool
+) -> Table:
+    """Requests a second of one case; `errors` by (point, arm, copy)."""
+    rates = [row for row in rows if row.metric == CONCURRENT_METRIC]
+    heading = interval_heading(rates)
+    columns = [("Point", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
+    columns += [("Ratio to baseline", "l"), ("Errors", "r")]
+    table = Table(f"{suite}, {case}: throughput", columns, [], functional, coverage_note(rates) + reasons(rates))
+    last = ""
+    for key, metrics in by_point(rows).items():
+        rate = metrics[CONCURRENT_METRIC]
+        table.rows.append(
+            [
+                Cell(key[0] if key[0] != last else ""),
+                Cell(rate.label, "soft" if rate.aa_copy else ""),
+                median_cell(rate),
+                interval_cell(rate, heading),
+                range_cell(rate),
+                n_cell(rate),
+                ratio_cell(rate),
+                Cell(errors.get(key, "not measured")),
+            ]
+        )
+        last = key[0]
+    return table
+
+
+_CLOSED_LOOP = (
+    "Closed loop: a worker sends its next request when the last one is answered, so stalls are seen less often than users "
+    "would see them. Each percentile is the median over the runs, then the spread from the lowest to the highest run."
+)
+
+
+def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, functional: bool) -> Table:
+    columns = [("Point", "l"), ("Runner", "l"), *((name, "r") for name in LATENCIES), ("p99 to baseline", "l")]
+    tails = [row for row in rows if row.metric == "p99"]
+    points = by_point(rows)
+    of_merged = {key: merged(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
+    with_merged = any(text != NO_HISTOGRAM for text in of_merged.values())
+    notes = [_CLOSED_LOOP]
+    if with_merged:
+        columns.insert(6, ("p99, merged", "r"))
+    else:
+        notes.append(
+            "The runs left no histograms, so no percentile over all of them is given: percentiles are not averaged."
+        )
+    table = Table(f"{suite}, {case}: latency", columns, [], functional, [*notes, *reasons(tails)])
+    last = ""
+    for key, metrics in points.items():
+        rate = metrics[CONCURRENT_METRIC]
+        table.rows.append(
+            [
+                Cell(key[0] if key[0] != last else ""),
+                Cell(rate.label, "soft" if rate.aa_copy else ""),
+                *(Cell(spread(metrics[n])) if n in metrics else Cell("not measured", "soft") for n in LATENCIES),
+                *([Cell(of_merged[key])] if with_merged else []),
+                ratio_cell(metrics["p99"]) if "p99" in metrics else Cell(""),
+            ]
+        )
+        last = key[0]
+    return table
+
+
+def spread(row: Row) -> str:
+    m = row.median
+    divisor, unit = numbers.scale_for(m.value, row.unit)
+    return (
+        f"{numbers.digits(m.value / divisor)} {unit} "
+        f"({numbers.digits(m.minimum / divisor)} to {numbers.digits(m.maximum / divisor)})"
+    )
+
+
+def error_totals(data: RunData, machine_id: int, suite: str, case: str) -> dict[tuple[str, str, bool], str]:
+    some = data.samples
+    some = some[
+        (some["machine_id"] == machine_id)
+        & (some["suite"] == suite)
+        & (some["case"] == case)
+        & (some["metric"] == "errors")
+        & some["scored"]
+    ]
+    totals = {}
+    for (point, arm, copy), group in some.groupby(["point", "arm", "aa_copy"]):
+        missing = int(group["value"].isna().sum())
+        text = f"{group['value'].sum():,.0f}" if missing < len(group) else "not measured"
+        totals[(str(point), str(arm), bool(copy))] = text
+    return totals
+
+
+def is_known(metric: str) -> bool:
+    return metric in _KNOWN
+
+
+def order_table(trials: pd.DataFrame, functional: bool) -> Table | None:
+    """The order really used: by start time, arms as letters, a cell a point."""
+    if trials.empty:
+        return None
+    arms = sorted(trials["arm"].unique(), key=natural)
+    baselines = set(trials["baseline"])
+    arms.sort(key=lambda arm: arm not in baselines)
+    letters = {arm: chr(ord("A") + i) if i < 26 else f"Z{i}" for i, arm in enumerate(arms)}
+    rows = []
+    by_round = trials.sort_values("started_ms").groupby("round")
+    for number, group in by_round:
+        parts: list[tuple[str, list[str]]] = []
+        for trial in records(group):
+            name = f"{trial.suite} {trial.point}".strip() + (
+                "" if trial.attempt == 1 else f" (attempt {trial.attempt})"
+            )
+            letter = letters[trial.arm] + ("'" if trial.aa_copy else "")
+            if not parts or parts[-1][0] != name:
+                parts.append((name, []))
+            parts[-1][1].append(letter)
+        warm = " (warm-up)" if int(str(number)) <= 0 else ""
+        rows.append(cells(f"{number}{warm}", " · ".join(f"{name}: {' '.join(order)}" for name, order in parts)))
+    legend = ", ".join(f"{letter} = {arm}" for arm, letter in letters.items())
+    copy = "; ' marks the baseline's duplicate" if bool(trials["aa_copy"].any()) else ""
+    return Table("Order really used", [("Round", "r"), ("Order", "l")], rows, functional, [legend + copy + "."])
+
+
+_INFO_KEYS = (
+    ("Language", ("language_version", "language")),
+    ("Driver", ("driver_version", "driver")),
+    ("SQLite", ("sqlite_version",)),
+    ("Source id", ("sqlite_source_id", "source_id")),
+    ("Statement cache", ("statement_cache_size", "statement_cache")),
+    ("Compile options", ("compile_options", "sqlite_compile_options")),
+)
+
+
+def _info(info: dict[str, object], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = info.get(key)
+        if isinstance(value, list):
+            return f"{len(value)} set"
+        if value is not None and value != "":
+            return sanitize(value, 100)
+    return "not given"
+
+
+def runner_table(data: RunData, functional: bool) -> Table | None:
+    if data.traces.empty:
+        return None
+    rows: dict[str, list[Cell]] = {}
+    sources: set[str] = set()
+    options: set[str] = set()
+    for trace in records(data.traces):
+        info = parse_json(trace.info)
+        row = [_info(info, keys) for _, keys in _INFO_KEYS]
+        if info:
+            sources.add(row[3])
+            options.add(str(info.get("compile_options", "")))
+        rows.setdefault(f"{trace.arm}\0{row}", cells(str(trace.arm), *row, str(trace.sha256)[:12]))
+    notes = []
+    if len(sources) > 1:
+        notes.append("The runners do not all use the same SQLite: part of a difference can come from it.")
+    elif len(options) > 1:
+        notes.append(
+            "The same SQLite source, but compiled with different options: part of a difference can come from it."
+        )
+    elif sources:
+        notes.append("All runners use the same SQLite source.")
+    columns = [("Runner", "l"), *((name, "l") for name, _ in _INFO_KEYS), ("Trace", "l")]
+    return Table("Runners and the SQLite each really used", columns, list(rows.values()), functional, notes)
+
+
+def bundle_table(data: RunData, functional: bool) -> Table | None:
+    if data.bundles.empty:
+        return None
+    rows = []
+    for bundle in records(data.bundles):
+        manifest = parse_json(bundle.manifest)
+        tools = manifest.get("toolchains")
+        if isinstance(tools, dict):
+            tool_text = ", ".join(f"{sanitize(k, 40)} {sanitize(v, 60)}" for k, v in list(tools.items())[:12])
+        elif isinstance(tools, list):
+            tool_text = ", ".join(sanitize(t, 60) for t in tools[:12])
+        else:
+            tool_text = sanitize(tools, 100) if tools else "not given"
+        target = ", ".join(sanitize(manifest[k], 40) for k in ("arch", "isa") if manifest.get(k)) or "not given"
+        glibc = sanitize(manifest["min_glibc"], 20) if manifest.get("min_glibc") else "none"
+        commit = sanitize(manifest.get("commit") or "not given", 12) + (
+            " (dirty)" if manifest.get("dirty") is True else ""
+        )
+        rows.append(
+            cells(str(bundle.bundle)[:12], str(bundle.workload), str(bundle.build), target, glibc, tool_text, commit)
+        )
+    columns = [
+        ("Bundle", "l"),
+        ("Workload", "l"),
+        ("Build", "l"),
+        ("Target", "l"),
+        ("Needs glibc", "l"),
+        ("Toolchains", "l"),
+        ("Commit", "l"),
+    ]
+    return Table("Bundles", columns, rows, functional)
+
+
+def trial_name(trial: Any) -> str:
+    return f"{trial.number} a{trial.attempt}"
+
+
+def left_out_table(trials: pd.DataFrame, reason_text: Callable[[object], str], functional: bool) -> Table | None:
+    some = trials[(trials["left_out"] != "") & ((trials["left_out"] != "warm-up") | (trials["verdict"] != "ok"))]
+    if some.empty:
+        return None
+    rows = []
+    for t in records(some.head(100)):
+        bad = t.verdict != "ok"
+        why = str(t.verdict) if bad else str(t.left_out)
+        rows.append(
+            [
+                Cell(trial_name(t)),
+                Cell(" ".join(filter(None, (t.suite, t.point)))),
+                Cell(t.arm + (" (A/A copy)" if t.aa_copy else "")),
+                Cell(str(t.round)),
+                Cell(why, "bad" if bad else "soft"),
+                Cell(reason_text(t.reason) if t.reason else ""),
+            ]
+        )
+    notes = [f"{len(some) - 100} more are in the store."] if len(some) > 100 else []
+    columns = [("Trial", "r"), ("Point", "l"), ("Runner", "l"), ("Round", "r"), ("Why", "l"), ("Reason", "l")]
+    return Table("Trials that failed or were left out", columns, rows, functional, notes)
+
+
+def steal_table(trials: pd.DataFrame, max_steal: float, functional: bool) -> Table | None:
+    some = trials[trials["steal_percent"].fillna(0) > 0].sort_values("steal_percent", ascending=False)
+    if some.empty:
+        return None
+    rows = [
+        [
+            Cell(trial_name(t)),
+            Cell(" ".join(filter(None, (t.suite, t.point)))),
+            Cell(t.arm + (" (A/A copy)" if t.aa_copy else "")),
+            Cell(str(t.round)),
+            Cell(f"{numbers.digits(t.steal_percent)} %", "bad" if t.steal_percent > max_steal else ""),
+            Cell("flagged" if t.steal_percent > max_steal else "listed"),
+        ]
+        for t in records(some.head(100))
+    ]
+    notes = [f"Any steal above 0 is listed; above {numbers.digits(max_steal)} % it is flagged."]
+    if len(some) > 100:
+        notes.append(f"The {len(some) - 100} smaller ones are in steal.csv.")
+    columns = [("Trial", "r"), ("Point", "l"), ("Runner", "l"), ("Round", "r"), ("Steal", "r"), ("", "l")]
+    return Table("Steal", columns, rows, functional, notes)
+
+
+def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
+    """A function from a row to its merged quantile; files are looked for below the run's folder."""
+    folders = {int(t.trial_id): str(t.folder) for t in records(data.trials)}
+    names = {(int(s.trial_id), s.case): str(s.case_name) for s in records(data.samples)}
+
+    def merged(row: Row, q: float) -> str:
+        found: list[histograms.Histogram] = []
+        for trial in row.trials:
+            name = histograms.file_for(folders[trial], names[trial, row.case])
+            try:
+                content = histograms.read_beneath(root, name)
+                if content is not None:
+                    found.append(histograms.parse(content, name))
+            except (histograms.HistogramError, OSError) as error:
+                notes.append(f"histogram left out: {error}")
+        if not found:
+            return NO_HISTOGRAM
+        value, why = histograms.merged_quantile(found, q)
+        return f"refused: {why}" if value is None else numbers.quantity(value, "us")
+
+    return merged

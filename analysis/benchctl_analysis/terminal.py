@@ -1,0 +1,193 @@
+"""The summary for the person who waits at the terminal: under 60 lines for a usual run, and it fits the width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchctl_analysis import numbers
+from benchctl_analysis.compare import Comparison, Row
+from benchctl_analysis.pages import suite_order
+from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, is_known, ratio_cell
+from benchctl_analysis.text import fit, sanitize, width
+
+MAX_LINES = 58
+_RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
+
+
+@dataclass(frozen=True)
+class MachineLine:
+    machine_id: int
+    name: str
+    cpu: str
+    functional: bool
+    clean: int
+    flagged: int
+    failed: int
+    warm_up: int
+    smallest: str
+    report: str  # path of the HTML report, relative to the run's folder
+
+
+def grid(rows: Sequence[Sequence[str]], columns: int, right: Sequence[int] = (), grow: int = 0) -> list[str]:
+    """Aligned lines of at most `columns` cells; column `grow` gives way first, and may then be cut with an ellipsis."""
+    if not rows:
+        return []
+    widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    over = sum(widths) + 2 * (len(widths) - 1) - columns
+    for place in (grow, *sorted(range(len(widths)), key=lambda i: -widths[i])):
+        if over <= 0:
+            break
+        cut = min(over, max(widths[place] - 8, 0))
+        widths[place] -= cut
+        over -= cut
+    return [
+        fit("  ".join(fit(cell, widths[i], i in right) for i, cell in enumerate(row)), columns).rstrip() for row in rows
+    ]
+
+
+def primary_rows(rows: Sequence[Row]) -> list[Row]:
+    """What a terminal shows: time per request, throughput, or a generic metric that has a better side."""
+    return [
+        row
+        for row in rows
+        if not row.aa_copy
+        and (
+            row.metric in (SEQUENTIAL_METRIC, CONCURRENT_METRIC) or (not is_known(row.metric) and row.better != "none")
+        )
+    ]
+
+
+def _name(row: Row) -> str:
+    generic = "" if is_known(row.metric) else row.metric
+    return " ".join(sanitize(part, 60) for part in (row.point, row.case.removeprefix("app_request/"), generic) if part)
+
+
+def _ratio(row: Row) -> str:
+    return ratio_cell(row).text
+
+
+def _full(rows: list[Row], columns: int) -> list[str]:
+    out = [["case", "runner", "median", "interval", "ratio to baseline", "n"]]
+    last = ""
+    for row in rows:
+        name = _name(row)
+        interval = numbers.interval_text(row.median.interval, row.unit, row.median.value)
+        shown = "" if name == last else name
+        value = numbers.quantity(row.median.value, row.unit)
+        out.append([shown, sanitize(row.label, 40), value, interval, _ratio(row), str(row.median.n)])
+        last = name
+    return grid(out, columns, right=(2, 5))
+
+
+def _stacked(rows: list[Row], columns: int) -> list[str]:
+    """For narrow terminals: the case on a line of its own, its runners below."""
+    lines: list[str] = []
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(_name(row), []).append(row)
+    body = [
+        [
+            f"  {sanitize(row.label, 40)}",
+            numbers.quantity(row.median.value, row.unit),
+            numbers.interval_text(row.median.interval, row.unit, row.median.value),
+            _ratio(row),
+            str(row.median.n),
+        ]
+        for group in groups.values()
+        for row in group
+    ]
+    aligned = iter(grid([["  runner", "median", "interval", "ratio to baseline", "n"], *body], columns, right=(1, 4)))
+    lines.append(next(aligned))
+    for name, group in groups.items():
+        lines.append(fit(name, columns).rstrip())
+        lines.extend(next(aligned) for _ in group)
+    return lines
+
+
+def _dense(rows: list[Row], columns: int) -> list[str]:
+    """One line a candidate, its baseline's median beside it; the medians' intervals are in the report."""
+    out = [["case", "runner", "median", "baseline", "ratio to baseline", "n"]]
+    base = {(row.point_hash, row.case, row.metric): row for row in rows if row.is_baseline}
+    for row in rows:
+        if row.is_baseline:
+            continue
+        own = base.get((row.point_hash, row.case, row.metric))
+        value = numbers.quantity(row.median.value, row.unit)
+        theirs = "" if own is None else numbers.quantity(own.median.value, own.unit)
+        out.append([_name(row), sanitize(row.label, 40), value, theirs, _ratio(row), str(row.median.n)])
+    return grid(out, columns, right=(2, 3, 5)) if len(out) > 1 else _full(rows, columns)
+
+
+def _results(machines: Sequence[MachineLine], rows: Sequence[Row], columns: int, style: str) -> list[str]:
+    lines: list[str] = []
+    for machine in machines:
+        own = primary_rows([row for row in rows if row.machine_id == machine.machine_id])
+        for suite in suite_order(own):
+            word = ", functional" if machine.functional else ""
+            lines += ["", fit(f"{sanitize(suite, 60)} on {sanitize(machine.name, 60)}{word}", columns).rstrip()]
+            some = [row for row in own if row.suite == suite]
+            lines += {"full": _full, "stacked": _stacked, "dense": _dense}[style](some, columns)
+    return lines
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def render(
+    title: str,
+    machines: Sequence[MachineLine],
+    comparison: Comparison,
+    troubles: Sequence[str],
+    report: str,
+    columns: int,
+    colour: bool,
+) -> str:
+    columns = min(max(columns, 40), 200)
+    head = [fit(title, columns).rstrip()]
+    table = [["machine", "CPU", "clean", "flagged", "failed", "tells apart"]]
+    for m in machines:
+        name = sanitize(m.name, 40) + (" (functional)" if m.functional else "")
+        table.append([name, sanitize(m.cpu, 60), str(m.clean), str(m.flagged), str(m.failed), m.smallest])
+    head += grid(table, columns, right=(2, 3, 4), grow=1)
+    refused = [f"REFUSED  {sanitize(refusal.text)}" for refusal in comparison.refusals]
+    bad = [line for text in refused[:6] for line in wrap(text, columns)]
+    if len(refused) > 6:
+        bad.append(f"and {len(refused) - 6} more refusals, in the report")
+    tail = [line for text in troubles[:8] for line in wrap(sanitize(text), columns)]
+    if len(troubles) > 8:
+        tail.append(f"and {len(troubles) - 8} more, in the report")
+    tail += ["", *wrap(f"report: {sanitize(report)}", columns)]
+    fixed = len(head) + len(bad) + len(tail) + 2
+    wide = columns >= 100
+    results: list[str] = []
+    for style in ("full" if wide else "stacked", "dense"):
+        results = _results(machines, comparison.rows, columns, style)
+        if fixed + len(results) <= MAX_LINES:
+            break
+    room = max(MAX_LINES - fixed, 8)
+    if len(results) > room:
+        results = [*results[: room - 1], f"and {_plural(len(results) - room + 1, 'more line')}, in summary.md"]
+    if colour:
+        head[0] = f"{_BOLD}{head[0]}{_PLAIN}"
+        bad = [f"{_RED}{line}{_PLAIN}" for line in bad]
+    gap = [""] if bad else []
+    return "\n".join([*head, *gap, *bad, *results, *([""] if troubles else []), *tail]) + "\n"
+
+
+def wrap(text: str, columns: int) -> list[str]:
+    """Words on lines of at most `columns` cells; later lines are indented, longer words are cut."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        while width(word) > columns - 2:
+            if line.strip():
+                lines.append(line.rstrip())
+            lines.append("  " + word[: columns - 2])
+            word, line = word[columns - 2 :], "  "
+        if line.strip() and width(line) + width(word) > columns:
+            lines.append(line.rstrip())
+            line = "  "
+        line += word + " "
+    return [*lines, line.rstrip()] if line.strip() else lines

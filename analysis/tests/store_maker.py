@@ -1,0 +1,227 @@
+"""Small stores for tests, made from the real schema; values come from a seed or from the test."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCHEMA = Path(__file__).parents[2] / "controller" / "store" / "schema.sql"
+START_MS = 1_790_000_000_000
+PLAN = """schema = 1
+name = "example"
+[schedule]
+order = "latin"
+seed = 42
+warmup_rounds = 1
+runs = {runs}
+[noise]
+max_steal = "1%"
+"""
+METRICS = {
+    "total": ("us", "lower"),
+    "per_item": ("us", "lower"),
+    "requests": ("count", "none"),
+    "requests_per_second": ("1/s", "higher"),
+    "p50": ("us", "lower"),
+    "p95": ("us", "lower"),
+    "p99": ("us", "lower"),
+    "max": ("us", "lower"),
+    "errors": ("count", "lower"),
+}
+
+
+def facts(**cpu: Any) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "taken_unix_ms": START_MS,
+        "cpu": {
+            "architecture": "x86_64", "vendor": "GenuineIntel", "family": 6, "model": 85, "stepping": 7,
+            "model_name": "Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz", "microcode": "0x5003605", "online": "0-3",
+            "cpus_usable": 4, "sockets": 1, "cores": 2, "threads": 2, "numa_nodes": 1, "flags": ["avx2", "aes", "fpu"],
+            "caches": {"L1d": 32768, "L2": 1048576, "L3": 34603008}, "governor": None, "no_turbo": None, "boost": None,
+            "why": {"governor": "no cpufreq in this virtual machine", "no_turbo": "no intel_pstate"}, **cpu,
+        },
+        "virt": {"kind": "systemd-nspawn", "hypervisor": "KVM", "clocksource": "kvm-clock", "dmi_vendor": None,
+                 "dmi_product": None, "why": {"dmi_vendor": "no DMI tables in a container"}},
+        "memory": {"total_bytes": 4 << 30, "thp": "madvise", "swap_bytes": 0},
+        "kernel": {"release": "6.1.0-18-amd64", "version": "#1 SMP", "cmdline": "root=UUID=secret", "boot_id": "b1"},
+        "disk": {"filesystem": "ext4", "mount_options": "rw,relatime", "fsync_p50_us": 4120.0, "fsync_p99_us": 9310.0},
+        "os": {"pretty_name": "Debian GNU/Linux 12 (bookworm)", "libc": "glibc 2.36"},
+        "state": {"hostname": "secret-host"},
+    }  # fmt: skip
+
+
+@dataclass
+class StoreMaker:
+    path: Path
+    run: str = "r1"
+    rounds: int = 7
+    folder: Path | None = None
+    names: dict[str, int] = field(default_factory=dict)
+    metrics: dict[str, int] = field(default_factory=dict)
+    _number: int = 0
+    _clock: int = START_MS
+
+    def __post_init__(self) -> None:
+        self.db = sqlite3.connect(self.path)
+        self.db.executescript(SCHEMA.read_text())
+        self.folder = self.folder or self.path.parent
+        self.db.execute(
+            "INSERT INTO run (id, plan_name, plan_sha256, plan_text, seed, created_ms, outcome, folder, controller_version)"
+            " VALUES (?, 'example', ?, ?, 42, ?, 'good', ?, '0.1.0')",
+            (self.run, "ab" * 32, PLAN.format(runs=self.rounds), START_MS, str(self.folder)),
+        )
+        for metric, (unit, better) in METRICS.items():
+            self.metric(metric, unit, better)
+
+    def name(self, text: str) -> int:
+        if text not in self.names:
+            self.names[text] = self.db.execute("INSERT INTO name (text) VALUES (?)", (text,)).lastrowid or 0
+        return self.names[text]
+
+    def metric(self, name: str, unit: str, better: str) -> None:
+        """Samples of this name have that unit from now on."""
+        made = self.db.execute(
+            "INSERT INTO metric (name, unit, better) VALUES (?, ?, ?)", (self.name(name), unit, better)
+        ).lastrowid
+        self.metrics[name] = made or 0
+
+    def machine(
+        self, name: str, isolated: bool = False, before: Any = None, after: Any = None, reason: str = ""
+    ) -> int:
+        count = self.db.execute("SELECT count(*) FROM machine").fetchone()[0]
+        self.db.execute(
+            "INSERT INTO lease VALUES (?, ?, 'nspawn', 'small', ?, ?, ?, ?, ?)",
+            (f"lease-{count}", self.run, count, name, json.dumps({"size": "2cpu-4GiB", "image": "debian-12"}), 0, 0),
+        )
+        before = facts() if before is None else before
+        after = before if after is None else after
+        made = self.db.execute(
+            "INSERT INTO machine (lease, run, name, provider, state, isolated, fingerprint, hardware, facts_before,"
+            " facts_after, reason) VALUES (?, ?, ?, 'nspawn', 'gone', ?, ?, ?, ?, ?, ?)",
+            (f"lease-{count}", self.run, name, int(isolated), "f1" * 32, "e2" * 32,
+             before if isinstance(before, str) else json.dumps(before),
+             after if isinstance(after, str) else json.dumps(after), reason),
+        ).lastrowid  # fmt: skip
+        self.db.execute("INSERT INTO site (run, fleet, slot) VALUES (?, 'small', ?)", (self.run, count))
+        return made or 0
+
+    def point(
+        self, suite: str, label: str = "", params: Any = None, mode: str = "sequential", baseline: str = "c_sqlite"
+    ) -> str:
+        digest = f"{suite}|{label}"
+        self.db.execute(
+            "INSERT OR IGNORE INTO point VALUES (?, ?, 'request_shape', ?, ?, ?, ?)",
+            (digest, suite, mode, label, baseline, json.dumps(params or {})),
+        )
+        return digest
+
+    def trial(
+        self, machine: int, point: str, arm: str, round_: int, samples: dict[str, dict[str, float | None]] | None = None,
+        *, aa: bool = False, position: int = 0, attempt: int = 1, verdict: str = "ok", reason: str = "",
+        steal: float | None = 0.0, checks: dict[str, str] | None = None, seconds: float = 2.0, bundle: str = "b" * 64,
+    ) -> int:  # fmt: skip
+        """`samples`: case without its runner -> metric -> value; the runner is put in front as the contract has it."""
+        self._number += 1
+        self._clock += int(seconds * 1000) + 300
+        suite, params = self.db.execute("SELECT suite, params FROM point WHERE hash = ?", (point,)).fetchone()
+        site = self.db.execute("SELECT rowid FROM site WHERE slot = ?", (machine - 1,)).fetchone()[0]
+        made = self.db.execute(
+            "INSERT INTO trial (site, number, suite, point_hash, arm, aa_copy, round, position, attempt, definition_hash,"
+            " bundle, params, state, verdict, reason, evidence, folder) VALUES (?,?,?,?,?,?,?,?,?,'d',?,?,'ingested',?,?,'',?)",
+            (site, self._number, self.name(suite), point, self.name(arm), int(aa), round_, position, attempt, bundle, params,
+             verdict, reason, f"trials/{self._number:06d}/a{attempt}"),
+        ).lastrowid  # fmt: skip
+        self.db.execute(
+            "INSERT INTO trial_machine VALUES (?, 'main', ?, ?, ?, ?, ?, '{}')",
+            (made, machine, self._clock, seconds, steal, "" if steal is not None else "too short to say"),
+        )
+        for case, metrics in (samples or {}).items():
+            for metric, value in metrics.items():
+                full = case if case.startswith("=") else f"{arm}/{case}"
+                check = (checks or {}).get(case)
+                self.db.execute(
+                    "INSERT INTO sample VALUES (?, ?, ?, 0, ?, ?)",
+                    (made, self.name(full), self.metrics[metric], value, check),
+                )
+        return made or 0
+
+    def trace(self, suite: str, arm: str, digest: str = "77" * 32, **info: Any) -> None:
+        info = {"runner": arm, "language_version": "C11", "sqlite_version": "3.51.0", "sqlite_source_id": "2025-11-04 abc",
+                "compile_options": ["THREADSAFE=1"], **info}  # fmt: skip
+        self.db.execute(
+            "INSERT INTO trace VALUES (?, ?, ?, ?, ?)",
+            (self.run, self.name(suite), self.name(arm), digest, json.dumps(info)),
+        )
+
+    def bundle(self, sha: str = "b" * 64, **manifest: Any) -> None:
+        manifest = {"arch": "x86_64", "isa": "x86-64-v2", "min_glibc": "2.34", "toolchains": {"gcc": "12.2.0", "rustc": "1.96.0"},
+                    "commit": "5f87e60aa", "dirty": False, **manifest}  # fmt: skip
+        self.db.execute("INSERT INTO bundle VALUES (?, 'request_shape', 'main', ?)", (sha, json.dumps(manifest)))
+
+    def close(self) -> Path:
+        self.db.commit()
+        self.db.close()
+        return self.path
+
+
+CASES = {"app_request/seed_dummy_data": 9.4, "app_request/admin_item_edit": 61.3, "app_request/admin_item_update": 23.8}
+CHECKS = {case: str(1000 + i) for i, case in enumerate(CASES)}
+
+
+def sequential_samples(rng: random.Random, factor: float, noise: float = 0.01) -> dict[str, dict[str, float | None]]:
+    made: dict[str, dict[str, float | None]] = {}
+    for case, base in CASES.items():
+        value = base * factor * rng.lognormvariate(0, noise)
+        made[case] = {"total": value * 10000, "per_item": value}
+    return made
+
+
+def concurrent_samples(
+    rng: random.Random, factor: float, workers: int, noise: float = 0.015
+) -> dict[str, dict[str, float | None]]:
+    made: dict[str, dict[str, float | None]] = {}
+    for case, base, scales in (("app_request/read", 15800.0, 0.86), ("app_request/write", 9100.0, 0.12)):
+        rate = base / factor * workers**scales * rng.lognormvariate(0, noise)
+        p50 = 1e6 * workers / rate * 0.92
+        made[case] = {
+            "requests": rate * 5, "requests_per_second": rate, "p50": p50,
+            "p95": p50 * 1.6 * rng.lognormvariate(0, noise), "p99": p50 * 2.9 * rng.lognormvariate(0, 3 * noise),
+            "max": p50 * 40 * rng.lognormvariate(0, 0.3), "errors": float(rng.random() < 0.04),
+        }  # fmt: skip
+    return made
+
+
+def example(
+    path: Path, rounds: int = 7, machines: tuple[str, ...] = ("small-1", "small-2"), seed: int = 7
+) -> StoreMaker:
+    """Two machines, sequential and concurrent at 1, 2, 4 workers, one warm-up, the baseline's duplicate."""
+    rng = random.Random(seed)
+    store = StoreMaker(path, rounds=rounds)
+    store.bundle()
+    points = [(store.point("sequential"), 0)]
+    points += [(store.point("concurrent", f"workers={w}", {"workers": w}, "concurrent"), w) for w in (1, 2, 4)]
+    for suite in ("sequential", "concurrent"):
+        store.trace(suite, "c_sqlite")
+        store.trace(suite, "rust_rusqlite", language_version="rustc 1.96.0", driver_version="rusqlite 0.37.0")
+    arms = [("c_sqlite", False, 1.0), ("c_sqlite", True, 1.0), ("rust_rusqlite", False, 1.065)]
+    for name in machines:
+        machine = store.machine(name)
+        for round_ in range(rounds + 1):
+            for point, workers in rng.sample(points, len(points)):
+                first = rng.randrange(3)
+                for position in range(3):
+                    arm, aa, factor = arms[(first + position) % 3]
+                    if workers:
+                        samples, checks = concurrent_samples(rng, factor, workers), None
+                    else:
+                        samples, checks = sequential_samples(rng, factor), CHECKS
+                    steal = 0.0 if rng.random() < 0.97 else round(rng.uniform(0.1, 1.6), 2)
+                    store.trial(
+                        machine, point, arm, round_, samples, aa=aa, position=position, checks=checks, steal=steal
+                    )
+    return store

@@ -1,0 +1,87 @@
+#include "controller/store/rows.h"
+
+namespace benchctl {
+
+std::string_view name_of(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::kRunning:
+      return "running";
+    case RunOutcome::kGood:
+      return "good";
+    case RunOutcome::kFailed:
+      return "failed";
+    case RunOutcome::kInterrupted:
+      return "interrupted";
+  }
+  return "running";
+}
+
+std::string_view name_of(MachineRowState state) {
+  switch (state) {
+    case MachineRowState::kIntent:
+      return "intent";
+    case MachineRowState::kExists:
+      return "exists";
+    case MachineRowState::kReleasing:
+      return "releasing";
+    case MachineRowState::kGone:
+      return "gone";
+    case MachineRowState::kReleased:
+      return "released";
+    case MachineRowState::kRejected:
+      return "rejected";
+  }
+  return "intent";
+}
+
+Json to_json(const MachineSpec& spec) {
+  Json json = Json::object();
+  json.set("provider", spec.provider);
+  json.set("fleet", spec.fleet);
+  json.set("regions", spec.regions);
+  json.set("size", spec.size);
+  json.set("image", spec.image);
+  json.set("arch", spec.arch);
+  Json options = Json::object();
+  for (const auto& [key, value] : spec.options) options.set(key, value);
+  json.set("options", std::move(options));
+  return json;
+}
+
+Result<MachineSpec> machine_spec_from_json(const Json& json) {
+  MachineSpec spec;
+  BENCHCTL_TRY(spec.provider, json.need_string("provider"));
+  spec.fleet = json["fleet"].as_string();
+  spec.regions = json["regions"].as_strings();
+  spec.size = json["size"].as_string();
+  spec.image = json["image"].as_string();
+  spec.arch = json["arch"].as_string();
+  for (const auto& [key, value] : json["options"].as_object()) spec.options[key] = value.as_string();
+  return spec;
+}
+
+Json to_json(const Endpoint& endpoint) {
+  Json json = Json::object();
+  json.set("kind", endpoint.kind == Endpoint::Kind::kLocal ? "local" : "ssh");
+  json.set("host", endpoint.host);
+  json.set("port", endpoint.port);
+  json.set("user", endpoint.user);
+  json.set("netns", endpoint.netns);
+  json.set("work_dir", endpoint.work_dir);
+  return json;
+}
+
+Result<Endpoint> endpoint_from_json(const Json& json) {
+  Endpoint endpoint;
+  BENCHCTL_TRY(std::string kind, json.need_string("kind"));
+  if (kind != "ssh" && kind != "local") return Error{ErrorKind::kInternal, "endpoint of an unknown kind"};
+  endpoint.kind = kind == "local" ? Endpoint::Kind::kLocal : Endpoint::Kind::kSsh;
+  endpoint.host = json["host"].as_string();
+  endpoint.port = static_cast<int>(json["port"].as_int(22));
+  endpoint.user = json["user"].as_string();
+  endpoint.netns = json["netns"].as_string();
+  endpoint.work_dir = json["work_dir"].as_string();
+  return endpoint;
+}
+
+}  // namespace benchctl

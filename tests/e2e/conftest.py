@@ -1,0 +1,150 @@
+"""End-to-end tests: the real binary, real machines, a store and folders of their own.
+
+Each test gets a `bench` that runs benchctl with BENCHCTL_HOME in a temporary folder; machine images come from the shared
+cache, since making one takes minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(os.environ.get("BENCHCTL_TEST_SOURCE", Path(__file__).parents[2]))
+BINARY = Path(os.environ.get("BENCHCTL_TEST_BINARY", SOURCE / "build/bin/benchctl"))
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+class Bench:
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "BENCHCTL_HOME": str(home / "state"),
+            "LANG": "C.UTF-8",
+        }
+        for name in ("BENCHCTL_CACHE", "BENCHCTL_ROOT"):
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+        self.prefix: list[str] = []
+
+    def start(self, *words: str, **more: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*self.prefix, str(BINARY), *words],
+            env=self.environment,
+            cwd=self.home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **more,  # type: ignore[call-overload]
+        )
+
+    def __call__(self, *words: str, timeout: float = 600) -> Done:
+        process = self.start(*words)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            out, err = process.communicate(timeout=120)
+            pytest.fail(f"benchctl {' '.join(words)} did not end within {timeout} s\n{out}\n{err}")
+        return Done(process.returncode, out, err)
+
+    def json(self, *words: str) -> dict | list:
+        done = self(*words, "--json")
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
+    def run_plan(self, text: str, *words: str) -> tuple[Done, str, Path]:
+        """Runs a plan given as text; gives what happened, the run's id and its folder."""
+        plan = self.home / "plan.toml"
+        plan.write_text(text)
+        done = self("run", "--plan", str(plan), *words)
+        run = self.json("status")[0]
+        return done, run["run"], Path(run["folder"])
+
+    def query(self, sql: str, *values: object) -> list[tuple]:
+        store = self.home / "state/store.sqlite3"
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+            return connection.execute(sql, values).fetchall()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def unprivileged(bench: Bench) -> Bench:
+    """The same, as a user without rights: nobody, when we are root."""
+    if os.geteuid() == 0:
+        shutil.chown(bench.home, 65534, 65534)
+        for parent in bench.home.parents:
+            if parent == Path("/tmp"):
+                break
+            parent.chmod(0o755)
+        bench.prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    return bench
+
+
+def _lines(*command: str) -> set[str]:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return set(done.stdout.splitlines())
+
+
+def inventory() -> dict[str, set[str]]:
+    """What benchctl could leave behind on this computer."""
+    processes = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                groups = (entry / "cgroup").read_text()
+            except OSError:
+                continue
+            if "benchctl" in groups or "systemd-nspawn" in words or "benchagent" in words:
+                processes.add(f"{entry.name} {words}")
+    cgroups = {
+        str(path)
+        for path in Path("/sys/fs/cgroup").rglob("*")
+        if path.is_dir() and ("benchctl" in path.name or path.name.startswith("bc-"))
+    }
+    mounts = {line.split(" - ")[0].split(" ", 3)[3] for line in _lines("cat", "/proc/self/mountinfo")}
+    files = set()
+    for place in ("/var/lib/benchctl/machines", "/run/netns", "/run/benchctl", "/dev/shm", "/var/tmp"):
+        if Path(place).is_dir():
+            files |= {str(path) for path in Path(place).iterdir() if not path.name.startswith("fresh-machine")}
+    return {
+        "processes": processes,
+        "cgroups": cgroups,
+        "mounts": mounts,
+        "links": {line.split(":")[1].strip().split("@")[0] for line in _lines("ip", "-o", "link")},
+        "namespaces": _lines("ip", "netns", "list"),
+        "loop devices": _lines("losetup", "--list", "--noheadings", "--output", "NAME,BACK-FILE"),
+        "files": files,
+    }
+
+
+@pytest.fixture
+def nothing_left():
+    """Compares this computer before and after the test."""
+    before = inventory()
+    yield
+    after = inventory()
+    assert after == before
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="nspawn machines need root")

@@ -1,0 +1,67 @@
+"""A disk that is full: on the machine, and on this computer. It is said, and finished trials stand."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import FIXTURES, Bench, needs_root
+
+PLAN = """
+schema = 1
+name = "full"
+[fleet.m]
+provider = "{provider}"
+{fleet}
+[schedule]
+runs = 4
+warmup_rounds = 0
+order = "fixed"
+[[suite]]
+name = "{program}"
+command = ["./{program}"]
+format = "generic"
+"""
+
+
+def put(bench: Bench, name: str) -> None:
+    program = bench.home / name
+    program.write_text((FIXTURES / f"{name}.sh").read_text())
+    program.chmod(0o755)
+
+
+@needs_root
+def test_on_the_machine(bench: Bench, nothing_left: None) -> None:
+    put(bench, "hoard")
+    done, run, _ = bench.run_plan(PLAN.format(provider="nspawn", fleet='disk = "256MiB"', program="hoard"))
+    assert done.code == 6, done.err
+    assert "disk" in done.err and "full" in done.err
+    verdicts = [verdict for (verdict,) in bench.query("SELECT verdict FROM v_trials WHERE run = ? ORDER BY number", run)]
+    # Each trial says that it met a full disk; what was written before stands.
+    assert verdicts and verdicts[0] in {"ok", "exit", "no_space"}
+    assert bench.query("SELECT state FROM v_machines WHERE run = ?", run) == [("gone",)]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)], check=True)
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@needs_root
+def test_on_this_computer(bench: Bench, small_disk: Path) -> None:
+    put(bench, "wordy")
+    done, run, folder = bench.run_plan(PLAN.format(provider="local", fleet="", program="wordy"), "--out", str(small_disk))
+    assert done.code != 0
+    assert "No space left on device" in done.err
+    # Rounds that had come home before are whole.
+    trials = bench.query("SELECT number, verdict FROM v_trials WHERE run = ?", run)
+    assert trials and all(verdict == "ok" for _, verdict in trials) and len(trials) < 4
+    values = bench.query("SELECT count(*) FROM v_samples")
+    assert values == [(len(trials),)]
+    assert folder.is_dir()
