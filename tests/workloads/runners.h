@@ -35,6 +35,12 @@ inline BuildContext shared_context() {
   return context_for(BENCHCTL_SOURCE_DIR "/workloads", BENCHCTL_BINARY_DIR "/workloads-cache");
 }
 
+inline void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  EXPECT_TRUE(file.good()) << path;
+}
+
 // A folder that is gone with the object.
 class TempDir {
  public:
