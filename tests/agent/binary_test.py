@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 import unittest
 
 import harness
@@ -120,6 +121,23 @@ class NotRoot(AgentTest):
         self.assertEqual(record["uid"], 65534)
         self.assertEqual(self.site.record(2)["verdict"], "timeout")
 
+    def test_kill_9_without_root_leaves_nothing_for_the_next_agent(self):
+        os.chown(self.base, 65534, 65534)
+        prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        harness.RUNNER[:0] = prefix
+        try:
+            self.site.job([[self.site.trial(1, "setsid sleep 1000 & echo > up; sleep 1000", timeout_ms=2000)]])
+            runner = self.site.start()
+            while not list(self.site.work.glob("scratch/*/up")):
+                time.sleep(0.02)
+            runner.kill()
+            runner.wait()
+            self.assertEqual(len(harness.trial_processes(self.base)), 1, "the escapee that the next agent must end")
+            self.assertEqual(self.site.run(), 0, self.site.log())
+        finally:
+            del harness.RUNNER[: len(prefix)]
+        self.assertEqual(self.site.record(1, 2)["verdict"], "timeout")
+
     def test_a_work_folder_closed_to_others_is_said(self):
         closed = pathlib.Path(self.base) / "closed"
         closed.mkdir(0o700)
@@ -128,6 +146,48 @@ class NotRoot(AgentTest):
         self.assertEqual(site.run(), 0, site.log())
         self.assertIn("closed to other users", site.record(1)["containment"])
         self.assertEqual(site.stdout(1), b"0\n")
+
+
+@needs_root
+class Cgroups(AgentTest):
+    """The hierarchies that other hosts and containers show, made in a mount namespace of our own."""
+
+    SCRIPT = ("(setsid sh -c \"trap '' TERM; while :; do sleep 1; done\" &)\n"
+              "setsid setsid sh -c '(sleep 1000 &)' &\nsleep 0.3; exit 0")
+
+    def containment(self, setup):
+        prefix = ["unshare", "--mount", "sh", "-c", f'{setup}\nexec "$@"', "sh"]
+        harness.RUNNER[:0] = prefix
+        try:
+            self.site.job([[self.site.trial(1, self.SCRIPT), self.site.trial(2, "echo fine")]])
+            self.assertEqual(self.site.run(), 0, self.site.log())
+        finally:
+            del harness.RUNNER[: len(prefix)]
+        record = self.site.record(1)
+        self.assertEqual(record["verdict"], "ok", record["reason"])
+        self.assertGreaterEqual(record["ended_descendants"], 2)
+        self.assertEqual(self.site.stdout(2), b"fine\n")
+        return record["containment"]
+
+    def test_without_any(self):
+        text = self.containment("mount -t tmpfs none /sys/fs/cgroup || exit 99")
+        self.assertRegex(text, r"^process tree only \+ uid 6\d{4}$")
+
+    def test_version_2_alone(self):
+        text = self.containment("mount -t tmpfs none /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup || exit 99")
+        self.assertRegex(text, r"^cgroup v2( \(.*\))? \+ uid 6\d{4}$")
+
+    def test_version_1_read_only_as_in_a_container(self):
+        if not os.path.exists("/sys/fs/cgroup/freezer/cgroup.procs"):
+            self.skipTest("no cgroup v1 here")
+        text = self.containment("for c in /sys/fs/cgroup/*/; do mount -o remount,bind,ro $c; done")
+        self.assertRegex(text, r"^process tree only \+ uid")
+
+    def test_version_1_alone(self):
+        if not os.path.exists("/sys/fs/cgroup/freezer/cgroup.procs"):
+            self.skipTest("no cgroup v1 here")
+        hide = "! [ -d /sys/fs/cgroup/unified ] || mount -o remount,bind,ro /sys/fs/cgroup/unified"
+        self.assertRegex(self.containment(hide), r"^cgroup v1 \(.*freezer.*\) \+ uid")
 
 
 @unittest.skipUnless(AARCH64 and os.path.exists(AARCH64), "no aarch64 agent: cmake --preset aarch64, BENCHAGENT_AARCH64")
