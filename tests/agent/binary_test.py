@@ -132,7 +132,7 @@ class NotRoot(AgentTest):
                 time.sleep(0.02)
             runner.kill()
             runner.wait()
-            self.assertEqual(len(harness.trial_processes(self.base)), 1, "the escapee that the next agent must end")
+            self.assertGreaterEqual(len(harness.trial_processes(self.base)), 1, "what the next agent must end")
             self.assertEqual(self.site.run(), 0, self.site.log())
         finally:
             del harness.RUNNER[: len(prefix)]
