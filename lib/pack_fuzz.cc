@@ -13,14 +13,17 @@ namespace {
 using namespace benchctl;
 
 // In memory where there is such a place: the reader syncs every file.
+struct WorkFolder {
+  std::string path = access("/dev/shm", W_OK) == 0 ? "/dev/shm/pack-fuzz-XXXXXX" : "/tmp/pack-fuzz-XXXXXX";
+  WorkFolder() {
+    if (mkdtemp(path.data()) == nullptr) std::abort();
+  }
+  ~WorkFolder() { (void)remove_tree(path).ok(); }
+};
+
 const std::string& work_folder() {
-  static const std::string folder = [] {
-    std::string pattern = access("/dev/shm", W_OK) == 0 ? "/dev/shm/pack-fuzz-XXXXXX" : "/tmp/pack-fuzz-XXXXXX";
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
-    std::atexit([] { (void)remove_tree(work_folder()).ok(); });
-    return pattern;
-  }();
-  return folder;
+  static const WorkFolder folder;
+  return folder.path;
 }
 
 void check_manifest(std::string_view text, const PackCaps& caps) {

@@ -37,7 +37,7 @@ void cpu_texts(std::string_view text) {
   }
   if (auto cache = parse_cache_size(text)) check(cache->bytes >= 0 && cache->instances >= 0);
   if (auto cpus = parse_cpu_list(text)) {
-    check(cpus->size() <= 65536);
+    check(cpus->size() <= 8192);
     check(parse_cpu_list(format_cpu_list(*cpus)) == cpus);
   }
   parse_bracketed(text);
