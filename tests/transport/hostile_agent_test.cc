@@ -38,9 +38,7 @@ class HostileAgentTest : public ::testing::Test {
         in_seconds(30));
     return result.ok() ? "no error" : result.error().message;
   }
-  void expect_nothing_left() {
-    for (const std::string& name : *list_dir(folder_.path())) EXPECT_EQ("agent-x", name);
-  }
+  void expect_nothing_left() { EXPECT_EQ(std::vector<std::string>{"agent-x"}, list_dir(folder_.path()).value()); }
 
   TempDir folder_;
   std::unique_ptr<Transport> transport_;

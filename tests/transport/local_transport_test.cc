@@ -109,9 +109,9 @@ TEST_F(LocalTransportTest, NothingOfOursReachesTheCommand) {
 TEST_F(LocalTransportTest, LeavesNoZombieAndNoDescriptor) {
   size_t before = open_fds();
   for (int i = 0; i < 20; ++i) {
-    sh("exit 3");
-    transport_->run({"/no/such/program"}, {.deadline = in_seconds(9)});
-    sh("sleep 1000", {.deadline = Deadline::in(system_clock(), std::chrono::milliseconds(20))});
+    EXPECT_EQ(3, sh("exit 3")->exit_code);
+    EXPECT_TRUE(transport_->run({"/no/such/program"}, {.deadline = in_seconds(9)}).ok());
+    EXPECT_FALSE(sh("sleep 1000", {.deadline = Deadline::in(system_clock(), std::chrono::milliseconds(20))}).ok());
   }
   EXPECT_EQ(before, open_fds());
   std::string self = std::to_string(getpid());
