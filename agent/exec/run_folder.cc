@@ -83,11 +83,12 @@ bool RunFolder::has_trial(int64_t trial, int attempt) const {
 }
 
 Result<UniqueFd> RunFolder::make_trial_folder(int64_t trial, int attempt) const {
-  auto parts = split(trial_path(trial, attempt), '/');
+  std::string path = trial_path(trial, attempt);
+  auto parts = split(path, '/');
   std::string number(parts[1]), last(parts[2]);
   BENCHCTL_TRY(UniqueFd trials, sub_folder(fd(), "trials"));
   BENCHCTL_TRY(UniqueFd of_trial, sub_folder(trials.get(), number));
-  if (mkdirat(of_trial.get(), last.c_str(), 0700) != 0) return errno_error("mkdir " + trial_path(trial, attempt));
+  if (mkdirat(of_trial.get(), last.c_str(), 0700) != 0) return errno_error("mkdir " + path);
   return sub_folder(of_trial.get(), last);
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -101,7 +100,7 @@ class Runner {
     bool root = geteuid() == 0;
     if (root) {
       UniqueFd fd(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-      if (!fd || !write_all(fd.get(), "-1000")) std::fprintf(stderr, "benchagent: oom_score_adj could not be set\n");
+      oom_protected_ = fd && write_all(fd.get(), "-1000");  // refused in some containers
     }
     BENCHCTL_TRY(std::vector<int> allowed, allowed_cpus());
     cpus_ = allowed;
@@ -139,6 +138,7 @@ class Runner {
     fields.set("sha256", hash ? Json(*hash) : Json());
     fields.set("pid", static_cast<int64_t>(getpid()));
     fields.set("boot_id", boot_id());
+    fields.set("oom_protected", oom_protected_);
     BENCHCTL_CHECK(say("agent_started", std::move(fields)));
     if (!exists(folder_.file("facts.before.json"))) BENCHCTL_CHECK(take_facts("facts.before.json"));
     return {};
@@ -368,7 +368,7 @@ class Runner {
   std::optional<AppendFile> steal_csv_, system_csv_;
   CgroupHost cgroups_;
   std::vector<int> cpus_;
-  bool own_users_ = false;
+  bool own_users_ = false, oom_protected_ = false;
   std::string weaker_, group_prefix_;
   bool full_ = false;
   bool stop_said_ = false;
