@@ -106,7 +106,8 @@ def _svg(figure: Figure, title: str, salt: str) -> Markup:
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
     text = re.sub(r"font: (?:[\w ]+ )?([\d.]+px) [^;\"]*", r"font-size: \1", text)
-    text = re.sub(r'id="(?!m|p|c|h)(\w+)"', "", text)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    text = re.sub(r'\sid="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, f"var({variable})")
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)

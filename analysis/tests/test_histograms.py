@@ -48,7 +48,7 @@ def test_too_few_exceedances_are_refused() -> None:
         (HEAD + b"2,1\n1,1\n", ":3: buckets must rise"),
         (HEAD + b"1,99999999999999999999\n", ":2: buckets"),
         (HEAD + b"9" * 70 + b",1\n", ":2: not a bucket"),
-        (HEAD + "１,2\n".encode(), "ASCII"),
+        (HEAD + "\uff11,2\n".encode(), "ASCII"),
         (HEAD + b"1,1\n" * (h.MAX_BUCKETS + 1), "more than"),
     ],
 )
