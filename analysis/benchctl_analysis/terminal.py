@@ -67,12 +67,21 @@ def _ratio(row: Row) -> str:
     return ratio_cell(row).text
 
 
+def _interval(row: Row) -> str:
+    """In the unit of the median, which stands beside it."""
+    if row.median.interval is None:
+        return "none (n = 1)"
+    divisor, _ = numbers.scale_for(row.median.value, row.unit)
+    low, high = row.median.interval.low / divisor, row.median.interval.high / divisor
+    return f"{numbers.digits(low)} to {numbers.digits(high)}"
+
+
 def _full(rows: list[Row], columns: int) -> list[str]:
     out = [["case", "runner", "median", "interval", "ratio to baseline", "n"]]
     last = ""
     for row in rows:
         name = _name(row)
-        interval = numbers.interval_text(row.median.interval, row.unit, row.median.value)
+        interval = _interval(row)
         shown = "" if name == last else name
         value = numbers.quantity(row.median.value, row.unit)
         out.append([shown, sanitize(row.label, 40), value, interval, _ratio(row), str(row.median.n)])
@@ -90,7 +99,7 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
         [
             f"  {sanitize(row.label, 40)}",
             numbers.quantity(row.median.value, row.unit),
-            numbers.interval_text(row.median.interval, row.unit, row.median.value),
+            _interval(row),
             _ratio(row),
             str(row.median.n),
         ]
