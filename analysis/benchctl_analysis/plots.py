@@ -96,7 +96,7 @@ def _tick(value: float, _: object = None) -> str:
 
 
 def _svg(figure: Figure, title: str, salt: str) -> Markup:
-    """The figure as inline SVG: no prolog, metadata, namespaces or fixed colours; ids made unique by `salt`."""
+    """The figure as inline SVG: no prolog, metadata or fixed colours; ids made unique by `salt`."""
     buffer = io.StringIO()
     with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -104,7 +104,7 @@ def _svg(figure: Figure, title: str, salt: str) -> Markup:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    text = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
+    text = text.replace("xlink:href", "href")
     text = re.sub(r"font: (?:[\w ]+ )?([\d.]+px) [^;\"]*", r"font-size: \1", text)
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
     text = re.sub(r'\sid="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
