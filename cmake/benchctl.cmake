@@ -9,7 +9,8 @@ endif()
 add_library(benchctl_options INTERFACE)
 target_include_directories(benchctl_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(benchctl_options INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
-                       -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fno-omit-frame-pointer)
+                       -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -fno-omit-frame-pointer
+                       -ffunction-sections -fdata-sections)
 target_compile_definitions(benchctl_options INTERFACE BENCHCTL_VERSION="${PROJECT_VERSION}")
 if(BENCHCTL_SANITIZE)
   target_compile_options(benchctl_options INTERFACE -fsanitize=${BENCHCTL_SANITIZE} -fno-sanitize-recover=all)

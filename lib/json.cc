@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 namespace benchctl {
 namespace {
@@ -25,15 +26,16 @@ class Builder {
   bool number_float(double value, const std::string&) { return add(value); }
   bool string(std::string& value) { return add(std::move(value)); }
   bool binary(nlohmann::json::binary_t&) { return false; }
-  bool start_object(size_t) { return open(Json::object()); }
+  bool start_object(size_t) { return open(true); }
   bool end_object() { return close(); }
-  bool start_array(size_t) { return open(Json::array()); }
+  bool start_array(size_t) { return open(false); }
   bool end_array() { return close(); }
   bool key(std::string& name) {
-    // Members are searched in a row: the cap keeps a hostile object from costing its square.
-    if (stack_.back().as_object().size() >= 4096) return fail("an object of more than 4096 members");
-    if (stack_.back().find(name) != nullptr) return fail("duplicate key \"" + name.substr(0, 100) + "\"");
-    keys_.back() = std::move(name);
+    // Later look-ups search members in a row: the cap keeps a hostile object from costing its square.
+    Level& level = stack_.back();
+    if (level.members.size() >= 4096) return fail("an object of more than 4096 members");
+    if (!level.names.insert(name).second) return fail("duplicate key \"" + name.substr(0, 100) + "\"");
+    level.key = std::move(name);
     return true;
   }
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) {
@@ -51,30 +53,37 @@ class Builder {
     if (++values_ > caps_.values) return fail("more than " + std::to_string(caps_.values) + " values");
     if (stack_.empty()) {
       root_ = std::move(value);
-    } else if (stack_.back().is_object()) {
-      stack_.back().set(std::move(keys_.back()), std::move(value));
+    } else if (Level& level = stack_.back(); level.is_object) {
+      level.members.emplace_back(std::move(level.key), std::move(value));
     } else {
-      stack_.back().push(std::move(value));
+      level.items.push_back(std::move(value));
     }
     return true;
   }
-  bool open(Json container) {
+  bool open(bool is_object) {
     if (static_cast<int>(stack_.size()) >= caps_.depth)
       return fail("nested deeper than " + std::to_string(caps_.depth));
-    stack_.push_back(std::move(container));
-    keys_.emplace_back();
+    stack_.emplace_back();
+    stack_.back().is_object = is_object;
     return true;
   }
   bool close() {
-    Json done = std::move(stack_.back());
+    Level done = std::move(stack_.back());
     stack_.pop_back();
-    keys_.pop_back();
-    return add(std::move(done));
+    return add(done.is_object ? Json::object(std::move(done.members)) : Json(std::move(done.items)));
   }
 
+  // A container that is not yet closed.
+  struct Level {
+    bool is_object = false;
+    Json::Object members;
+    Json::Array items;
+    std::unordered_set<std::string> names;
+    std::string key;
+  };
+
   Json::Caps caps_;
-  std::vector<Json> stack_;
-  std::vector<std::string> keys_;
+  std::vector<Level> stack_;
   Json root_;
   int64_t values_ = 0;
   std::string problem_;

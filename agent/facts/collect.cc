@@ -10,7 +10,7 @@
 namespace benchctl {
 
 Json agent_facts(const World& world) {
-  Group group;
+  FactGroup group;
   group.set("version", BENCHCTL_VERSION);
   group.set("compiler", __VERSION__);
   group.set("uid", static_cast<int64_t>(geteuid()));

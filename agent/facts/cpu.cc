@@ -44,7 +44,7 @@ Topology sysfs_topology(const World& world, const std::vector<int>& cpus) {
   return topology;
 }
 
-void set_topology(Group& group, const World& world, const LscpuFields& lscpu, const CpuInfo& info) {
+void set_topology(FactGroup& group, const World& world, const LscpuFields& lscpu, const CpuInfo& info) {
   auto online = online_cpus(world);
   if (online && online->empty()) online = std::nullopt;
   group.set("online", online ? std::optional(format_cpu_list(*online)) : lscpu_text(lscpu, "On-line CPU(s) list"),
@@ -72,7 +72,7 @@ void set_topology(Group& group, const World& world, const LscpuFields& lscpu, co
 }
 
 // {"L1d":{"bytes":49152,"instances":2}, …} of all online CPUs; an instance is a distinct set of sharing CPUs.
-void set_caches(Group& group, const World& world, const LscpuFields& lscpu, const std::vector<int>& cpus) {
+void set_caches(FactGroup& group, const World& world, const LscpuFields& lscpu, const std::vector<int>& cpus) {
   std::map<std::string, std::pair<int64_t, std::set<std::string>>> found;
   for (int cpu : cpus) {
     std::string folder = kCpus + "/cpu" + std::to_string(cpu) + "/cache";
@@ -92,7 +92,7 @@ void set_caches(Group& group, const World& world, const LscpuFields& lscpu, cons
   for (const auto& [name, cache] : found)
     caches.set(name, Json::object({{"bytes", cache.first}, {"instances", static_cast<int64_t>(cache.second.size())}}));
   for (const char* name : {"L1d", "L1i", "L2", "L3", "L4"}) {
-    auto text = lscpu_text(lscpu, std::string(name) + " cache");
+    auto text = first_of(lscpu_text(lscpu, std::string(name) + " cache"), lscpu_text(lscpu, name));  // nested form
     auto cache = found.empty() && text ? parse_cache_size(*text) : std::nullopt;
     if (!cache) continue;
     caches.set(name, Json::object({{"bytes", cache->bytes},
@@ -105,7 +105,7 @@ void set_caches(Group& group, const World& world, const LscpuFields& lscpu, cons
   }
 }
 
-void set_frequency(Group& group, const World& world, const std::vector<int>& cpus) {
+void set_frequency(FactGroup& group, const World& world, const std::vector<int>& cpus) {
   auto one = [&](const std::string& key, const std::string& file) {
     auto values = over_cpus(world, cpus, "cpufreq/" + file);
     if (values.empty()) return group.none(key, "no cpufreq: the frequency is not exposed");
@@ -126,7 +126,7 @@ void set_frequency(Group& group, const World& world, const std::vector<int>& cpu
 }
 
 // What this process may use: in a container lscpu shows the host's CPUs, affinity and quota say what is left.
-void set_usable(Group& group, const World& world) {
+void set_usable(FactGroup& group, const World& world) {
   std::optional<std::vector<int>> allowed;
   auto status = world.read("/proc/self/status");
   if (status)
@@ -155,7 +155,7 @@ void set_usable(Group& group, const World& world) {
 }  // namespace
 
 Json cpu_facts(const World& world) {
-  Group group;
+  FactGroup group;
   std::string why_not = "lscpu does not say it and /proc/cpuinfo neither";
   LscpuFields lscpu;
   auto printed = world.tools.run({"lscpu", "-J"});

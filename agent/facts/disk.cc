@@ -34,7 +34,7 @@ std::optional<Json> block_devices(const World& world, std::string& why) {
   return devices;
 }
 
-void set_queue(Group& group, const World& world, const Mount& mount) {
+void set_queue(FactGroup& group, const World& world, const Mount& mount) {
   // A partition has no queue of its own: its disk, one folder up, has.
   std::string device = "/sys/dev/block/" + mount.device;
   std::string queue = device + (world.line(device + "/partition") ? "/../queue/" : "/queue/");
@@ -49,7 +49,7 @@ void set_queue(Group& group, const World& world, const Mount& mount) {
   group.set("loop_file", world.line(device + "/loop/backing_file"), "not a loop device");
 }
 
-void set_space(Group& group, const std::string& workdir) {
+void set_space(FactGroup& group, const std::string& workdir) {
   struct statvfs st {};
   if (statvfs(workdir.c_str(), &st) != 0) {
     for (const char* key : {"size_bytes", "free_bytes"}) group.none(key, errno_error("statvfs " + workdir).message);
@@ -59,7 +59,7 @@ void set_space(Group& group, const std::string& workdir) {
   group.set("free_bytes", static_cast<int64_t>(st.f_bavail) * static_cast<int64_t>(st.f_frsize));
 }
 
-void set_fsync(Group& group, const World& world, const std::string& workdir, const std::string& why_not) {
+void set_fsync(FactGroup& group, const World& world, const std::string& workdir, const std::string& why_not) {
   auto probed = why_not.empty() ? probe_fsync(workdir, kProbeWrites, kProbeLimit, world.clock)
                                 : Result<FsyncLatency>(Error{ErrorKind::kInternal, why_not});
   if (!probed) {
@@ -76,7 +76,7 @@ void set_fsync(Group& group, const World& world, const std::string& workdir, con
 }  // namespace
 
 Json disk_facts(const World& world, const std::string& workdir, bool probe) {
-  Group group;
+  FactGroup group;
   std::string why;
   auto devices = block_devices(world, why);
   group.set("devices", devices, why);

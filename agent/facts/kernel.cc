@@ -36,7 +36,7 @@ constexpr const char* kSysctls[] = {
 }  // namespace
 
 Json kernel_facts(const World& world) {
-  Group group;
+  FactGroup group;
   auto set = [&](const std::string& key, const std::string& path) { group.set(key, world.line(path), "no " + path); };
   set("release", "/proc/sys/kernel/osrelease");
   set("version", "/proc/sys/kernel/version");

@@ -7,7 +7,7 @@
 namespace benchctl {
 
 Json time_facts(const World& world) {
-  Group group;
+  FactGroup group;
   // The kernel's own view: needs no daemon's tool, and any of chrony, timesyncd and ntpd feeds it.
   timex state{};
   int answer = world.live() ? adjtimex(&state) : -1;

@@ -7,7 +7,7 @@ namespace benchctl {
 namespace {
 
 // The smallest limit of the own cgroup and those above it; /proc/meminfo shows the host's memory in a container.
-void set_limit(Group& group, const World& world, std::optional<int64_t> total) {
+void set_limit(FactGroup& group, const World& world, std::optional<int64_t> total) {
   auto mounts = world.read("/proc/self/mountinfo"), own = world.read("/proc/self/cgroup");
   auto cgroup = mounts && own ? cgroup_folders(parse_mountinfo(*mounts), *own, "memory") : CgroupFolders{};
   std::optional<int64_t> limit;
@@ -23,7 +23,7 @@ void set_limit(Group& group, const World& world, std::optional<int64_t> total) {
 }  // namespace
 
 Json memory_facts(const World& world) {
-  Group group;
+  FactGroup group;
   auto text = world.read("/proc/meminfo");
   auto info = text ? parse_meminfo(*text) : std::map<std::string, int64_t>{};
   auto entry = [&](const std::string& name) {

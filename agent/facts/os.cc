@@ -29,7 +29,7 @@ std::optional<Json> packages(const World& world, std::string& why) {
 }  // namespace
 
 Json os_facts(const World& world) {
-  Group group;
+  FactGroup group;
   auto text = world.read("/etc/os-release");
   if (!text) text = world.read("/usr/lib/os-release");
   auto release = text ? parse_os_release(*text) : std::map<std::string, std::string>{};

@@ -30,7 +30,7 @@ std::map<int64_t, ProcessStat> processes(const World& world) {
 }
 
 // Those that used most CPU in a quarter of a second, then in their whole life; this process is left out.
-void set_top(Group& group, const World& world) {
+void set_top(FactGroup& group, const World& world) {
   auto before = processes(world);
   if (world.live()) world.clock.sleep(kSample);
   auto after = world.live() ? processes(world) : before;
@@ -77,7 +77,7 @@ std::map<int64_t, std::pair<int64_t, std::string>> socket_owners(const World& wo
   return owners;
 }
 
-void set_listening(Group& group, const World& world) {
+void set_listening(FactGroup& group, const World& world) {
   std::vector<Socket> sockets;
   bool any = false;
   for (const char* protocol : {"tcp", "tcp6", "udp", "udp6"}) {
@@ -105,13 +105,13 @@ void set_listening(Group& group, const World& world) {
 
 // systemctl's answer as JSON, or as text where its version has no JSON.
 template <typename Parse>
-void set_systemctl(Group& group, const World& world, const std::string& key, std::vector<std::string> argv,
+void set_systemctl(FactGroup& group, const World& world, const std::string& key, std::vector<std::string> argv,
                    Parse parse) {
   std::vector<std::string> with_json = argv;
   with_json.push_back("--output=json");
   auto printed = world.tools.run(with_json);
   auto parsed = printed ? parse(*printed) : std::nullopt;
-  if (!parsed && (!printed || printed.error().message != "not installed")) {
+  if (!parsed && (printed || printed.error().message != "not installed")) {
     auto text = world.tools.run(argv);
     if (text) parsed = parse(*text);
   }
@@ -125,7 +125,7 @@ void set_systemctl(Group& group, const World& world, const std::string& key, std
 }  // namespace
 
 Json state_facts(const World& world) {
-  Group group;
+  FactGroup group;
   auto uptime = world.line("/proc/uptime");
   auto seconds = uptime ? parse_double(uptime->substr(0, uptime->find(' '))) : std::nullopt;
   group.set("uptime_s", seconds, "no /proc/uptime");

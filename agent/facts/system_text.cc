@@ -256,6 +256,7 @@ std::optional<std::vector<std::string>> parse_units(std::string_view text) {
       if (parts.size() >= 4 && parts[0].find('.') != std::string_view::npos) units.push_back(sanitize(parts[0], 256));
     }
   }
+  if (units.empty() && !trim(text).empty() && trim(text) != "[]") return std::nullopt;
   std::sort(units.begin(), units.end());
   return units;
 }

@@ -63,7 +63,7 @@ std::optional<double> parse_cpu_max(std::string_view text);
 // `systemctl list-timers --all`, as JSON or as text: [{"unit":…,"activates":…,"next":true|false}, …]; nothing when it
 // is neither.
 std::optional<Json> parse_timers(std::string_view text);
-// `systemctl list-units --type=service`, as JSON or as text without legend: names.
+// `systemctl list-units --type=service`, as JSON or as text without legend: sorted names; nothing when it is neither.
 std::optional<std::vector<std::string>> parse_units(std::string_view text);
 
 // AT_PAGESZ of /proc/self/auxv of a 64-bit process of this machine's byte order.

@@ -36,7 +36,7 @@ std::string lower(std::string text) {
 }  // namespace
 
 Json virt_facts(const World& world) {
-  Group group;
+  FactGroup group;
   auto container = container_files(world);
   if (!container) container = detect(world, "--container");
   auto vm = detect(world, "--vm");

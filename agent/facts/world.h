@@ -28,7 +28,7 @@ struct World {
 };
 
 // One group of facts: each key has a value, or null and a reason.
-class Group {
+class FactGroup {
  public:
   void set(const std::string& key, Json value) { values_.set(key, std::move(value)); }
   void none(const std::string& key, const std::string& reason) {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats as sps
 
 from benchctl_analysis import stats
 from benchctl_analysis.load import RunData, records
@@ -18,6 +18,7 @@ from benchctl_analysis.stats import Median, Ratio, SessionCheck
 CONTEXT_METRICS = frozenset({"total", "requests", "errors"})
 # Not for the A/A check: the maximum is one extreme a run and would only add noise.
 _UNTESTED_METRICS = frozenset({"max"})
+_SERIES_KEYS = ["point_hash", "case", "metric", "arm", "aa_copy"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Row:
     unit: str
     better: str
     left_out: int
+    values: tuple[float, ...]  # by round
+    trials: tuple[int, ...]  # their trial_ids
     median: Median
     median_with_left_out: float | None  # over all good attempts of scored rounds; None where it is the same set
     ratio: Ratio | None
@@ -156,68 +159,77 @@ def _refused(refusals: list[Refusal], suite: str, point: str, arm: str, baseline
     return None
 
 
-def _series(frame: pd.DataFrame) -> pd.Series:
-    """Value by round; one trial a round is scored."""
-    return frame.drop_duplicates("round").set_index("round")["value"].sort_index()
+@dataclass
+class _Series:
+    """One metric of one arm: its scored values by round."""
+
+    first: Any  # a row of the samples, for what all rows of the series share
+    by_round: dict[int, float]
+    trials: dict[int, int]  # round -> trial_id
+
+    def paired(self, other: _Series) -> tuple[list[int], list[float], list[float]]:
+        rounds = sorted(self.by_round.keys() & other.by_round.keys())
+        return rounds, [self.by_round[r] for r in rounds], [other.by_round[r] for r in rounds]
 
 
-def _bad_ratio_value(name: str, values: pd.Series) -> str:
-    bad = values[values <= 0]
-    return "" if bad.empty else f"no ratio: {name}, round {bad.index[0]} is {bad.iloc[0]:g}, not above zero"
+_Group = dict[tuple[str, bool], _Series]  # (arm, A/A copy) -> its series
 
 
-def _ratio(
-    row: Row, candidate: pd.Series, baseline: pd.Series | None, refusal: Refusal | None
-) -> tuple[Ratio | None, str]:
+def _groups(samples: pd.DataFrame) -> dict[tuple[str, str, str], _Group]:
+    """By point, case and metric, in order of appearance; one trial a round is scored."""
+    groups: dict[tuple[str, str, str], _Group] = {}
+    for sample in records(samples):
+        group = groups.setdefault((sample.point_hash, sample.case, sample.metric), {})
+        series = group.setdefault((sample.arm, bool(sample.aa_copy)), _Series(sample, {}, {}))
+        series.by_round.setdefault(int(sample.round), float(sample.value))
+        series.trials.setdefault(int(sample.round), int(sample.trial_id))
+    return groups
+
+
+def _ratio(row: Row, own: _Series, base: _Series | None, refusal: Refusal | None) -> tuple[Ratio | None, str]:
     if row.is_baseline or row.better not in ("lower", "higher") or row.metric in CONTEXT_METRICS:
         return None, ""
     if refusal is not None:
         return None, f"refused: {refusal.kind}s differ"
-    if baseline is None or baseline.empty:
+    if base is None:
         return None, "no ratio: the baseline has no good run of this case"
-    both = candidate.index.intersection(baseline.index)
-    if both.empty:
+    rounds, candidate, baseline = own.paired(base)
+    if not rounds:
         return None, "no ratio: no round has both arms"
-    a, b = candidate.loc[both], baseline.loc[both]
-    bad = _bad_ratio_value(row.label, a) or _bad_ratio_value(row.baseline, b)
-    if bad:
-        return None, bad
-    return stats.paired_ratio(a.to_numpy(dtype=float), b.to_numpy(dtype=float), row.margin), ""
+    for name, values in ((row.label, candidate), (row.baseline, baseline)):
+        for number, value in zip(rounds, values, strict=True):
+            if value <= 0:
+                return None, f"no ratio: {name}, round {number} is {value:g}, not above zero"
+    return stats.paired_ratio(candidate, baseline, row.margin), ""
 
 
-def _aa_table(samples: pd.DataFrame) -> tuple[pd.DataFrame, list[Ratio]]:
-    """ln(copy / original): a row a round, a column a series; and each series' own ratio."""
-    columns: dict[str, pd.Series] = {}
-    ratios: list[Ratio] = []
-    own = samples[samples["arm"] == samples["baseline"]]
-    for key, group in own.groupby(["point_hash", "case", "metric"], sort=True):
-        metric, better = str(group["metric"].iloc[0]), str(group["better"].iloc[0])
-        if metric in CONTEXT_METRICS or metric in _UNTESTED_METRICS or better not in ("lower", "higher"):
+def _aa(groups: dict[tuple[str, str, str], _Group], seed: int) -> tuple[AaResult, dict[tuple[str, str, str], float]]:
+    """The check over all series of a machine, and the noise floor of each series that has enough pairs."""
+    logs: dict[tuple[str, str, str], dict[int, float]] = {}
+    judged: list[Ratio] = []
+    for key, group in groups.items():
+        first = next(iter(group.values())).first
+        copy, original = group.get((first.baseline, True)), group.get((first.baseline, False))
+        tested = first.metric not in CONTEXT_METRICS | _UNTESTED_METRICS and first.better in ("lower", "higher")
+        if not tested or copy is None or original is None or copy.first.unit != original.first.unit:
             continue
-        copy, original = _series(group[group["aa_copy"]]), _series(group[~group["aa_copy"]])
-        both = copy.index.intersection(original.index)
-        a, b = copy.loc[both], original.loc[both]
-        if both.empty or bool((a <= 0).any()) or bool((b <= 0).any()):
+        rounds, a, b = copy.paired(original)
+        if not rounds or min(a) <= 0 or min(b) <= 0:
             continue
-        columns["\0".join(map(str, key))] = np.log(a) - np.log(b)
-        ratios.append(stats.paired_ratio(a.to_numpy(dtype=float), b.to_numpy(dtype=float), 0.0))
-    return pd.DataFrame(columns), ratios
-
-
-def _aa(samples: pd.DataFrame, seed: int) -> tuple[AaResult, dict[str, float]]:
-    table, ratios = _aa_table(samples)
-    if table.empty:
+        logs[key] = {r: math.log(x) - math.log(y) for r, x, y in zip(rounds, a, b, strict=True)}
+        ratio = stats.paired_ratio(a, b, 0.0)
+        if ratio.verdict != "none":
+            judged.append(ratio)
+    if not logs:
         return AaResult(SessionCheck(0, 0, None, False), 0, None, None, 0, 0), {}
-    floors = {
-        str(name): floor
-        for name, column in table.items()
-        if (floor := stats.noise_floor(column.dropna().to_numpy())) is not None
-    }
-    judged = [ratio for ratio in ratios if ratio.verdict != "none"]
+    found = {key: stats.noise_floor(list(values.values())) for key, values in logs.items()}
+    floors = {key: floor for key, floor in found.items() if floor is not None}
+    every_round = sorted({r for values in logs.values() for r in values})
+    table = np.array([[values.get(r, math.nan) for values in logs.values()] for r in every_round])
     result = AaResult(
-        check=stats.session_check(table.to_numpy(dtype=float), seed=seed),
-        largest_pairs=int(table.count().max()),
-        largest_difference=float(np.expm1(np.nanmax(np.abs(table.to_numpy(dtype=float))))),
+        check=stats.session_check(table, seed=seed),
+        largest_pairs=max(len(values) for values in logs.values()),
+        largest_difference=math.expm1(max(abs(v) for values in logs.values() for v in values.values())),
         floor=max(floors.values()) if floors else None,
         called_different=sum(ratio.verdict in ("higher", "lower") for ratio in judged),
         called=len(judged),
@@ -225,26 +237,27 @@ def _aa(samples: pd.DataFrame, seed: int) -> tuple[AaResult, dict[str, float]]:
     return result, floors
 
 
-def _position(samples: pd.DataFrame, trials: pd.DataFrame) -> PositionEffect | None:
+def _position(groups: dict[tuple[str, str, str], _Group], positions: dict[int, int]) -> PositionEffect | None:
     """Does the first of a group run differently? Each value against its own series' median, averaged within a round."""
-    usable = samples[
-        samples["better"].isin(["lower", "higher"])
-        & ~samples["metric"].isin(CONTEXT_METRICS | _UNTESTED_METRICS)
-        & (samples["value"] > 0)
-    ].merge(trials[["trial_id", "position"]], on="trial_id")
-    if usable.empty or usable["position"].nunique() < 2:
+    off: dict[int, tuple[list[float], list[float]]] = {}
+    for group in groups.values():
+        for series in group.values():
+            first = series.first
+            if first.metric in CONTEXT_METRICS | _UNTESTED_METRICS or first.better not in ("lower", "higher"):
+                continue
+            values = series.by_round
+            if min(values.values()) <= 0:
+                continue
+            middle = float(np.median([math.log(v) for v in values.values()]))
+            for number, value in values.items():
+                place = positions.get(series.trials[number])
+                if place is not None:
+                    off.setdefault(number, ([], []))[0 if place == 0 else 1].append(math.log(value) - middle)
+    differences = [float(np.mean(a) - np.mean(b)) for a, b in off.values() if a and b]
+    check = stats.session_check(np.array(differences, ndmin=2).T) if differences else None
+    if check is None or check.p is None:
         return None
-    usable = usable.assign(log=np.log(usable["value"].astype(float)), first=usable["position"] == 0)
-    series = usable.groupby(["point_hash", "case", "metric", "arm", "aa_copy"])["log"]
-    usable["off"] = usable["log"] - series.transform("median")
-    by_round = usable.groupby(["round", "first"])["off"].mean().unstack()
-    if True not in by_round.columns or False not in by_round.columns:
-        return None
-    difference = (by_round[True] - by_round[False]).dropna()
-    if len(difference) < stats.MIN_ROUNDS:
-        return None
-    p = 1.0 if bool((difference == 0).all()) else float(sps.wilcoxon(difference.to_numpy()).pvalue)
-    return PositionEffect(len(difference), float(np.expm1(difference.median())), p)
+    return PositionEffect(len(differences), math.expm1(float(np.median(differences))), check.p)
 
 
 def _left_out_changes(row: Row) -> bool:
@@ -278,50 +291,51 @@ def compare(data: RunData, margin: float) -> Comparison:
     good = measured[(measured["verdict"] == "ok") & (measured["round"] > 0)]
     in_rounds = data.trials[data.trials["round"] > 0]
     left_out = in_rounds[~in_rounds["scored"]].groupby(["machine_id", "point_hash", "arm", "aa_copy"]).size()
+    positions = {int(t.trial_id): int(t.position) for t in records(data.trials)}
     for machine_id, of_machine in scored.groupby("machine_id", sort=False):
         machine = int(str(machine_id))
-        aa[machine], floors = _aa(of_machine, data.schedule.seed or 0)
-        effect = _position(of_machine, data.trials)
+        groups = _groups(of_machine)
+        aa[machine], floors = _aa(groups, data.schedule.seed or 0)
+        effect = _position(groups, positions)
         if effect is not None:
             position[machine] = effect
-        every = good[good["machine_id"] == machine_id]
         with_left_out = {
             key: (float(values.median()), len(values))
-            for key, values in every.groupby(["point_hash", "case", "metric", "arm", "aa_copy"])["value"]
+            for key, values in good[good["machine_id"] == machine_id].groupby(_SERIES_KEYS)["value"]
         }
-        for (point_hash, case, metric), group in of_machine.groupby(["point_hash", "case", "metric"], sort=False):
-            units = set(group["unit"])
+        for key, group in groups.items():
+            units = {series.first.unit for series in group.values()}
             if len(units) > 1:
-                notes.append(f"case {case}, {metric}: mixed units {_values_text(units)}; refused")
+                notes.append(f"case {key[1]}, {key[2]}: mixed units {_values_text(units)}; refused")
                 continue
-            baseline_arm = str(group["baseline"].iloc[0])
-            base = group[(group["arm"] == baseline_arm) & ~group["aa_copy"]]
-            base_series = None if base.empty else _series(base)
-            for (arm, copy), own in group.groupby(["arm", "aa_copy"], sort=False):
-                series = _series(own)
-                all_median, all_count = with_left_out[(point_hash, case, metric, arm, copy)]
+            for (arm, copy), series in group.items():
+                first = series.first
+                all_median, all_count = with_left_out[(*key, arm, copy)]
+                values = [series.by_round[r] for r in sorted(series.by_round)]
                 row = Row(
                     machine_id=machine,
-                    suite=str(own["suite"].iloc[0]),
-                    mode=str(own["mode"].iloc[0]),
-                    point_hash=str(point_hash),
-                    point=str(own["point"].iloc[0]),
-                    case=str(case),
-                    arm=str(arm),
-                    aa_copy=bool(copy),
-                    baseline=baseline_arm,
-                    metric=str(metric),
-                    unit=str(own["unit"].iloc[0]),
-                    better=str(own["better"].iloc[0]),
-                    left_out=int(left_out.get((machine_id, point_hash, arm, copy), 0)),
-                    median=stats.median(series.to_numpy(dtype=float)),
-                    median_with_left_out=all_median if all_count > len(series) else None,
+                    suite=first.suite,
+                    mode=first.mode,
+                    point_hash=first.point_hash,
+                    point=first.point,
+                    case=first.case,
+                    arm=arm,
+                    aa_copy=copy,
+                    baseline=first.baseline,
+                    metric=first.metric,
+                    unit=first.unit,
+                    better=first.better,
+                    left_out=int(left_out.get((machine_id, first.point_hash, arm, copy), 0)),
+                    values=tuple(values),
+                    trials=tuple(series.trials[r] for r in sorted(series.trials)),
+                    median=stats.median(values),
+                    median_with_left_out=all_median if all_count > len(values) else None,
                     ratio=None,
                     no_ratio="",
-                    margin=max(margin, floors.get("\0".join(map(str, (point_hash, case, metric))), 0.0)),
+                    margin=max(margin, floors.get(key, 0.0)),
                 )
-                refusal = _refused(refusals, row.suite, row.point, row.arm, baseline_arm)
-                ratio, why = _ratio(row, series, base_series, refusal)
+                refusal = _refused(refusals, row.suite, row.point, row.arm, row.baseline)
+                ratio, why = _ratio(row, series, group.get((row.baseline, False)), refusal)
                 rows.append(_judge(replace(row, ratio=ratio, no_ratio=why), aa[machine]))
     order = {int(m): i for i, m in enumerate(data.machines["machine_id"])}
     rows.sort(

@@ -136,6 +136,7 @@ def _machine_section(machine: Any, before: dict[str, Any], after: dict[str, Any]
             [("Fact", "l"), ("Value", "l")],
             [[Cell(a), Cell(b, "soft" if b.startswith("not known") else "")] for a, b in rows],
             functional,
+            kind="pairs",
         )
     )
     changed = machine_facts.changed(before, after)
@@ -164,21 +165,7 @@ def _colours(rows: list[Row]) -> Callable[[Row], int]:
     return lambda row: labels.index(row.label)
 
 
-def _values(data: RunData, row: Row) -> list[float]:
-    s = data.samples
-    own = s[
-        (s["machine_id"] == row.machine_id)
-        & (s["point_hash"] == row.point_hash)
-        & (s["case"] == row.case)
-        & (s["metric"] == row.metric)
-        & (s["arm"] == row.arm)
-        & (s["aa_copy"] == row.aa_copy)
-        & s["scored"]
-    ]
-    return [float(v) for v in own.sort_values("round")["value"].dropna()]
-
-
-def _dots(data: RunData, group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
+def _dots(group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
     like = group[0].median.value
     divisor, unit = numbers.scale_for(like, group[0].unit)
     strips = []
@@ -188,7 +175,7 @@ def _dots(data: RunData, group: list[Row], colour: Callable[[Row], int], salt: s
             plots.Strip(
                 row.label,
                 colour(row),
-                [v / divisor for v in _values(data, row)],
+                [v / divisor for v in row.values],
                 row.median.value / divisor,
                 None if i is None else i.low / divisor,
                 None if i is None else i.high / divisor,
@@ -228,7 +215,7 @@ def _scaling(data: RunData, rows: list[Row], case: str, colour: Callable[[Row], 
                     row.median.value / divisor,
                     None if i is None else i.low / divisor,
                     None if i is None else i.high / divisor,
-                    [v / divisor for v in _values(data, row) if v > 0],
+                    [v / divisor for v in row.values if v > 0],
                 )
             )
         label = y_name if metric == CONCURRENT_METRIC else f"{y_name}, {unit}"
@@ -238,46 +225,64 @@ def _scaling(data: RunData, rows: list[Row], case: str, colour: Callable[[Row], 
     return made
 
 
-def _results_section(data: RunData, rows: list[Row], merged: tables.Merged, functional: bool) -> Section:
-    section = Section("Results", "results")
-    if not rows:
-        section.paragraphs.append(Cell("No scored trial has a result.", "bad"))
-        return section
-    section.paragraphs.append(
-        Cell(
-            "Median over scored runs, each run one process; the interval of the median comes from order statistics and its "
-            "exact coverage stands beside it. Ratios are paired round by round with the baseline on this machine; their "
-            "interval inverts the signed-rank test, and a verdict stands only where the sign test agrees."
-        )
-    )
-    colour = _colours(rows)
-    for suite in dict.fromkeys(row.suite for row in rows):
-        own = [row for row in rows if row.suite == suite]
-        sequential = [row for row in own if row.metric == SEQUENTIAL_METRIC]
-        if sequential:
-            section.tables.append(tables.sequential_table(suite, sequential, functional))
-            for index, group in enumerate(tables.split_cases(sequential)):
-                section.plots.append(_dots(data, group, colour, f"{suite} {index} dots"))
-        for case in dict.fromkeys(row.case for row in own if row.metric == CONCURRENT_METRIC):
-            some = [row for row in own if row.case == case and tables.is_known(row.metric)]
-            errors = tables.error_totals(data, some[0].machine_id, suite, case)
-            section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
-            section.tables.append(tables.latency_table(suite, case, some, merged, functional))
-            section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
-            rates = [row for row in some if row.metric == CONCURRENT_METRIC]
-            for index, group in enumerate(tables.split_cases(rates)):
-                section.plots.append(_dots(data, group, colour, f"{suite} {case} {index} dots"))
-        other = [row for row in own if not tables.is_known(row.metric)]
-        if other:
-            section.tables.append(tables.generic_table(suite, other, functional))
-            for index, group in enumerate(tables.split_cases(other)):
-                section.plots.append(_dots(data, group, colour, f"{suite} {index} other"))
+_HOW = (
+    "Median over scored runs, each run one process; the interval of the median comes from order statistics and its exact "
+    "coverage stands with it. Ratios are paired round by round with the baseline on this machine; their interval inverts "
+    "the signed-rank test, and a verdict stands only where the sign test agrees."
+)
+
+
+def _suite_section(
+    data: RunData, suite: str, own: list[Row], colour: Callable[[Row], int], merged: tables.Merged, functional: bool
+) -> Section:
+    section = Section(f"Results: {suite}", "")
+    sequential = [row for row in own if row.metric == SEQUENTIAL_METRIC]
+    if sequential:
+        section.tables.append(tables.sequential_table(suite, sequential, functional))
+        for index, group in enumerate(tables.split_cases(sequential)):
+            section.plots.append(_dots(group, colour, f"{suite} {index} dots"))
+    for case in dict.fromkeys(row.case for row in own if row.metric == CONCURRENT_METRIC):
+        some = [row for row in own if row.case == case and tables.is_known(row.metric)]
+        errors = tables.error_totals(data, some[0].machine_id, suite, case)
+        section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
+        section.tables.append(tables.latency_table(suite, case, some, merged, functional))
+        section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
+        rates = [row for row in some if row.metric == CONCURRENT_METRIC]
+        for index, group in enumerate(tables.split_cases(rates)):
+            section.plots.append(_dots(group, colour, f"{suite} {case} {index} dots"))
+    other = [row for row in own if not tables.is_known(row.metric)]
+    if other:
+        section.tables.append(tables.generic_table(suite, other, functional))
+        for index, group in enumerate(tables.split_cases(other)):
+            section.plots.append(_dots(group, colour, f"{suite} {index} other"))
     if len(section.plots) > MAX_PLOTS:
-        section.paragraphs.append(
-            Cell(f"{len(section.plots) - MAX_PLOTS} plots are left out; summary.csv has the numbers.")
-        )
+        gone = len(section.plots) - MAX_PLOTS
+        section.paragraphs.append(Cell(f"{gone} plots are left out; summary.csv has the numbers."))
         section.plots = section.plots[:MAX_PLOTS]
     return section
+
+
+def suite_order(rows: list[Row]) -> list[str]:
+    """One request at a time first, then many at once, then what is neither."""
+    kinds = {row.suite: 2 for row in rows}
+    for row in rows:
+        kind = {SEQUENTIAL_METRIC: 0, CONCURRENT_METRIC: 1}.get(row.metric, 2)
+        kinds[row.suite] = min(kinds[row.suite], kind)
+    return sorted(kinds, key=lambda suite: (kinds[suite], natural(suite)))
+
+
+def _results_sections(data: RunData, rows: list[Row], merged: tables.Merged, functional: bool) -> list[Section]:
+    if not rows:
+        return [Section("Results", "results", [Cell("No scored trial has a result.", "bad")])]
+    colour = _colours(rows)
+    sections = [
+        _suite_section(data, suite, [row for row in rows if row.suite == suite], colour, merged, functional)
+        for suite in suite_order(rows)
+    ]
+    for index, section in enumerate(sections):
+        section.anchor = f"results-{index + 1}"
+    sections[0].paragraphs.insert(0, Cell(_HOW))
+    return sections
 
 
 def _time_plot(data: RunData, trials: pd.DataFrame, rows: list[Row]) -> Plot | None:
@@ -426,7 +431,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
     if machine.reason:
         alarms.append(f"Machine: {reason_text(machine.reason)}")
     merged = tables.merged_histograms(data, folder, comparison.notes)
-    results = _results_section(data, rows, merged, functional)
+    results = _results_sections(data, rows, merged, functional)
     over_time = _time_plot(data, trials, rows)
     quiet = _quiet_section(data, comparison, trials, machine_id, functional, reason_text)
     if over_time is not None:
@@ -449,7 +454,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
             _machine_section(machine, before, after, functional),
             quiet,
             _ran_section(data, trials, functional),
-            results,
+            *results,
             _checks_section(data, comparison),
         ],
     )

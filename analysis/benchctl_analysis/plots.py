@@ -5,22 +5,22 @@ from __future__ import annotations
 import io
 import os
 import re
-import tempfile
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-# matplotlib writes a font cache; children of the controller have no home folder to write it to.
-if "MPLCONFIGDIR" not in os.environ and not os.environ.get("HOME"):
-    os.environ["MPLCONFIGDIR"] = str(Path(tempfile.gettempdir()) / f"benchctl-matplotlib-{os.getuid()}")
+# matplotlib keeps a font cache: beside its own installation, so that neither a home folder nor a run pays for it.
+if "MPLCONFIGDIR" not in os.environ and os.access(sys.prefix, os.W_OK):
+    os.environ["MPLCONFIGDIR"] = str(Path(sys.prefix) / "matplotlib-cache")
 
 import matplotlib as mpl
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from benchctl_analysis.numbers import digits
 from benchctl_analysis.text import sanitize
@@ -118,14 +118,18 @@ def _svg(figure: Figure, title: str, salt: str) -> Markup:
     return Markup(re.sub(r"<svg[^>]*>", lambda _: opening, text, count=1))
 
 
-def _figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout="constrained")
+def _figure(width: float, height: float, left: float, right: float, top: float, bottom: float) -> Figure:
+    """Margins in inches: a layout engine would draw everything twice."""
+    figure = Figure(figsize=(width, height))
+    figure.subplots_adjust(left / width, bottom / height, 1 - right / width, 1 - top / height, hspace=0.12)
+    return figure
 
 
 def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Markup:
     """Every sample as a dot over its interval, an arm a line."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(6.4, 0.75 + 0.42 * len(strips))
+        label_inches = 0.25 + 0.095 * max(len(sanitize(strip.label, 40)) for strip in strips)
+        figure = _figure(6.4, 0.7 + 0.42 * len(strips), label_inches, 0.25, 0.06, 0.48)
         axes: Axes = figure.add_subplot()
         for place, strip in enumerate(strips):
             y, colour = -place, SERIES[strip.colour % 8]
@@ -155,7 +159,7 @@ def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Marku
 def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, salt: str, log_y: bool = False) -> Markup:
     """Median by x with its interval, every sample as a faint dot."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(5.2, 3.3)
+        figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
         axes: Axes = figure.add_subplot()
         ticks = sorted({point[0] for line in lines for point in line.points})
         for line in lines:
@@ -169,10 +173,12 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
                 axes.plot([x] * len(values), values, marker, color=colour, markersize=2.6, alpha=0.5, markeredgewidth=0)
         if len(ticks) > 1 and ticks[0] > 0:
             axes.set_xscale("log", base=2)
-        axes.set_xticks(ticks, [digits(t) for t in ticks])
+        axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
         if log_y:
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            axes.yaxis.set_minor_locator(NullLocator())
         else:
             axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
@@ -185,7 +191,7 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
 def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
     """Trial order against time, steal underneath."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(8.4, 3.9)
+        figure = _figure(10.4, 3.9, 0.75, 0.15, 0.42, 0.5)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         good = [shot for shot in shots if shot.off_percent is not None]
         for label, colour in sorted({(shot.label, shot.colour) for shot in good}, key=lambda pair: pair[1]):
@@ -208,7 +214,9 @@ def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
         upper.axhline(0, color=SOFT, linewidth=0.8)
         upper.set_ylabel("off its median, %")
         upper.yaxis.set_major_locator(MaxNLocator(5))
-        upper.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9)
+        upper.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=6, fontsize=9, borderaxespad=0.2, columnspacing=1.2
+        )
         measured = [(s.seconds, s.steal_percent) for s in shots if s.steal_percent is not None]
         lower.vlines([x for x, _ in measured], 0, [y for _, y in measured], color=BAD, linewidth=2)
         lower.axhline(max_steal, color=SOFT, linewidth=0.8, linestyle=(0, (4, 3)))

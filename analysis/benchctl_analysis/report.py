@@ -187,12 +187,15 @@ def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bo
 def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[tables.Table]:
     rows = [row for row in comparison.rows if row.machine_id == machine_id]
     made = []
-    for suite in dict.fromkeys(row.suite for row in rows):
+    for suite in pages.suite_order(rows):
         own = [row for row in rows if row.suite == suite]
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:
             made.append(tables.sequential_table(suite, sequential, functional))
-        other = [row for row in own if row.metric == tables.CONCURRENT_METRIC or not tables.is_known(row.metric)]
+        for case in dict.fromkeys(row.case for row in own if row.metric == tables.CONCURRENT_METRIC):
+            errors = tables.error_totals(data, machine_id, suite, case)
+            made.append(tables.throughput_table(suite, case, [r for r in own if r.case == case], errors, functional))
+        other = [row for row in own if not tables.is_known(row.metric)]
         if other:
             made.append(tables.generic_table(suite, other, functional))
     return made

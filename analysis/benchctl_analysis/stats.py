@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats as sps
+from scipy import special
 
 Floats = npt.NDArray[np.float64]
 
@@ -91,9 +91,9 @@ def median_rank(n: int, alpha: float = ALPHA) -> tuple[int, float]:
     if n < 2:
         raise BadValueError("an interval needs at least two runs")
     rank = 1
-    while rank + 1 <= (n + 1) // 2 and 2 * sps.binom.cdf(rank, n, 0.5) <= alpha:
+    while rank + 1 <= (n + 1) // 2 and 2 * special.bdtr(rank, n, 0.5) <= alpha:
         rank += 1
-    return rank, float(1 - 2 * sps.binom.cdf(rank - 1, n, 0.5))
+    return rank, float(1 - 2 * special.bdtr(rank - 1, n, 0.5))
 
 
 def median_interval(values: Sequence[float] | Floats, alpha: float = ALPHA) -> Interval | None:
@@ -242,8 +242,9 @@ def rate_bounds(hits: int, of: int) -> Interval | None:
     """Exact bounds of a rate. Source: Clopper and Pearson, Biometrika 26 (1934)."""
     if of <= 0:
         return None
-    bounds = sps.binomtest(hits, of).proportion_ci(0.95, method="exact")
-    return Interval(float(bounds.low), float(bounds.high), 0.95)
+    low = 0.0 if hits == 0 else float(special.betaincinv(hits, of - hits + 1, 0.025))
+    high = 1.0 if hits == of else float(special.betaincinv(hits + 1, of - hits, 0.975))
+    return Interval(low, high, 0.95)
 
 
 def across_machines(log_medians: Sequence[float] | Floats) -> tuple[float, Interval] | None:
@@ -253,5 +254,5 @@ def across_machines(log_medians: Sequence[float] | Floats) -> tuple[float, Inter
     if count < 3:
         return None
     mean = float(array.mean())
-    half = float(sps.t.ppf(0.975, count - 1)) * float(array.std(ddof=1)) / math.sqrt(count)
+    half = float(special.stdtrit(count - 1, 0.975)) * float(array.std(ddof=1)) / math.sqrt(count)
     return math.exp(mean), Interval(math.exp(mean - half), math.exp(mean + half), 0.95)

@@ -14,6 +14,7 @@ from benchctl_analysis.compare import Row, natural
 from benchctl_analysis.load import RunData, parse_json, records
 from benchctl_analysis.text import sanitize
 
+NO_HISTOGRAM = "no histogram"
 LATENCIES = ("p50", "p95", "p99", "max")
 SEQUENTIAL_METRIC, CONCURRENT_METRIC = "per_item", "requests_per_second"
 _KNOWN = frozenset({SEQUENTIAL_METRIC, CONCURRENT_METRIC, *LATENCIES, "total", "requests", "errors"})
@@ -32,6 +33,7 @@ class Table:
     rows: list[list[Cell]]
     functional: bool
     notes: list[str] = field(default_factory=list)
+    kind: str = ""  # "pairs": names and values, printed in two columns where there is room
 
 
 def cells(*texts: str) -> list[Cell]:
@@ -57,10 +59,23 @@ def median_cell(row: Row, like: float | None = None) -> Cell:
     return Cell(numbers.quantity(row.median.value, row.unit, like), "strong")
 
 
-def interval_cell(row: Row, like: float | None = None) -> Cell:
+def interval_heading(rows: Sequence[Row]) -> str:
+    """The coverage stands in the heading where all rows have the same, else in each row."""
+    covers = {numbers.coverage_text(row.median) for row in rows}
+    return f"{covers.pop()} interval" if len(covers) == 1 and "none" not in covers else "Interval (coverage)"
+
+
+def interval_cell(row: Row, heading: str, like: float | None = None) -> Cell:
     interval = row.median.interval
     text = numbers.interval_text(interval, row.unit, row.median.value if like is None else like)
-    return Cell(text if interval is None else f"{text} ({numbers.coverage_text(row.median)})")
+    each = interval is not None and heading.startswith("Interval")
+    return Cell(f"{text} ({numbers.coverage_text(row.median)})" if each else text)
+
+
+def range_cell(row: Row, like: float | None = None) -> Cell:
+    divisor, unit = numbers.scale_for(row.median.value if like is None else like, row.unit)
+    low, high = numbers.digits(row.median.minimum / divisor), numbers.digits(row.median.maximum / divisor)
+    return Cell(f"{low} to {high} {unit}".rstrip())
 
 
 def reasons(rows: Sequence[Row]) -> list[str]:
@@ -94,23 +109,10 @@ def split_cases(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
-    table = Table(
-        f"{suite}: time per request",
-        [
-            ("Case", "l"),
-            ("Runner", "l"),
-            ("Median", "r"),
-            ("Interval (coverage)", "r"),
-            ("Min", "r"),
-            ("Max", "r"),
-            ("n", "r"),
-            ("Ratio to baseline", "l"),
-            ("Requests/s", "r"),
-        ],
-        [],
-        functional,
-        coverage_note(rows) + reasons(rows),
-    )
+    heading = interval_heading(rows)
+    columns = [("Case", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
+    columns += [("Ratio to baseline", "l"), ("Requests/s", "r")]
+    table = Table(f"{suite}: time per request", columns, [], functional, coverage_note(rows) + reasons(rows))
     for group in split_cases(rows):
         like = group[0].median.value
         for place, row in enumerate(group):
@@ -121,9 +123,8 @@ def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table
                     Cell(name if place == 0 else ""),
                     Cell(row.label, "soft" if row.aa_copy else ""),
                     median_cell(row, like),
-                    interval_cell(row, like),
-                    Cell(numbers.quantity(row.median.minimum, row.unit, like)),
-                    Cell(numbers.quantity(row.median.maximum, row.unit, like)),
+                    interval_cell(row, heading, like),
+                    range_cell(row, like),
                     n_cell(row),
                     ratio_cell(row),
                     Cell(rate),
@@ -133,23 +134,10 @@ def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table
 
 
 def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
-    table = Table(
-        f"{suite}: other metrics",
-        [
-            ("Case", "l"),
-            ("Metric", "l"),
-            ("Runner", "l"),
-            ("Median", "r"),
-            ("Interval (coverage)", "r"),
-            ("Min", "r"),
-            ("Max", "r"),
-            ("n", "r"),
-            ("Ratio to baseline", "l"),
-        ],
-        [],
-        functional,
-        coverage_note(rows) + reasons(rows),
-    )
+    heading = interval_heading(rows)
+    columns = [("Case", "l"), ("Metric", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r")]
+    columns += [("n", "r"), ("Ratio to baseline", "l")]
+    table = Table(f"{suite}: measured values", columns, [], functional, coverage_note(rows) + reasons(rows))
     for group in split_cases(rows):
         like = group[0].median.value
         for place, row in enumerate(group):
@@ -157,12 +145,11 @@ def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
             table.rows.append(
                 [
                     Cell(name if place == 0 else ""),
-                    Cell(row.metric),
+                    Cell(row.metric if place == 0 else ""),
                     Cell(row.label, "soft" if row.aa_copy else ""),
                     median_cell(row, like),
-                    interval_cell(row, like),
-                    Cell(numbers.quantity(row.median.minimum, row.unit, like)),
-                    Cell(numbers.quantity(row.median.maximum, row.unit, like)),
+                    interval_cell(row, heading, like),
+                    range_cell(row, like),
                     n_cell(row),
                     ratio_cell(row),
                 ]
@@ -184,9 +171,10 @@ def throughput_table(
     suite: str, case: str, rows: Sequence[Row], errors: dict[tuple[str, str, bool], str], functional: bool
 ) -> Table:
     """Requests a second of one case; `errors` by (point, arm, copy)."""
-    columns = [("Point", "l"), ("Runner", "l"), ("Requests/s", "r"), ("Interval (coverage)", "r"), ("Min", "r")]
-    columns += [("Max", "r"), ("n", "r"), ("Ratio to baseline", "l"), ("Errors", "r")]
     rates = [row for row in rows if row.metric == CONCURRENT_METRIC]
+    heading = interval_heading(rates)
+    columns = [("Point", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
+    columns += [("Ratio to baseline", "l"), ("Errors", "r")]
     table = Table(f"{suite}, {case}: throughput", columns, [], functional, coverage_note(rates) + reasons(rates))
     last = ""
     for key, metrics in by_point(rows).items():
@@ -196,9 +184,8 @@ def throughput_table(
                 Cell(key[0] if key[0] != last else ""),
                 Cell(rate.label, "soft" if rate.aa_copy else ""),
                 median_cell(rate),
-                interval_cell(rate),
-                Cell(numbers.digits(rate.median.minimum)),
-                Cell(numbers.digits(rate.median.maximum)),
+                interval_cell(rate, heading),
+                range_cell(rate),
                 n_cell(rate),
                 ratio_cell(rate),
                 Cell(errors.get(key, "not measured")),
@@ -215,19 +202,28 @@ _CLOSED_LOOP = (
 
 
 def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, functional: bool) -> Table:
-    columns = [("Point", "l"), ("Runner", "l"), *((name, "r") for name in LATENCIES)]
-    columns += [("p99 of merged runs", "r"), ("p99 ratio to baseline", "l")]
+    columns = [("Point", "l"), ("Runner", "l"), *((name, "r") for name in LATENCIES), ("p99 to baseline", "l")]
     tails = [row for row in rows if row.metric == "p99"]
-    table = Table(f"{suite}, {case}: latency", columns, [], functional, [_CLOSED_LOOP, *reasons(tails)])
+    points = by_point(rows)
+    of_merged = {key: merged(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
+    with_merged = any(text != NO_HISTOGRAM for text in of_merged.values())
+    notes = [_CLOSED_LOOP]
+    if with_merged:
+        columns.insert(6, ("p99, merged", "r"))
+    else:
+        notes.append(
+            "The runs left no histograms, so no percentile over all of them is given: percentiles are not averaged."
+        )
+    table = Table(f"{suite}, {case}: latency", columns, [], functional, [*notes, *reasons(tails)])
     last = ""
-    for key, metrics in by_point(rows).items():
+    for key, metrics in points.items():
         rate = metrics[CONCURRENT_METRIC]
         table.rows.append(
             [
                 Cell(key[0] if key[0] != last else ""),
                 Cell(rate.label, "soft" if rate.aa_copy else ""),
                 *(Cell(spread(metrics[n])) if n in metrics else Cell("not measured", "soft") for n in LATENCIES),
-                Cell(merged(rate, 0.99), "soft"),
+                *([Cell(of_merged[key])] if with_merged else []),
                 ratio_cell(metrics["p99"]) if "p99" in metrics else Cell(""),
             ]
         )
@@ -422,22 +418,13 @@ def steal_table(trials: pd.DataFrame, max_steal: float, functional: bool) -> Tab
 
 def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
     """A function from a row to its merged quantile; files are looked for below the run's folder."""
+    folders = {int(t.trial_id): str(t.folder) for t in records(data.trials)}
+    names = {(int(s.trial_id), s.case): str(s.case_name) for s in records(data.samples)}
 
     def merged(row: Row, q: float) -> str:
-        some = data.samples
-        some = some[
-            (some["machine_id"] == row.machine_id)
-            & (some["point_hash"] == row.point_hash)
-            & (some["case"] == row.case)
-            & (some["arm"] == row.arm)
-            & (some["aa_copy"] == row.aa_copy)
-            & (some["metric"] == row.metric)
-            & some["scored"]
-        ]
-        folders = data.trials.set_index("trial_id")["folder"]
         found: list[histograms.Histogram] = []
-        for sample in records(some):
-            name = histograms.file_for(str(folders[sample.trial_id]), str(sample.case_name))
+        for trial in row.trials:
+            name = histograms.file_for(folders[trial], names[trial, row.case])
             try:
                 content = histograms.read_beneath(root, name)
                 if content is not None:
@@ -445,8 +432,8 @@ def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
             except (histograms.HistogramError, OSError) as error:
                 notes.append(f"histogram left out: {error}")
         if not found:
-            return "no histogram"
+            return NO_HISTOGRAM
         value, why = histograms.merged_quantile(found, q)
-        return f"refused: {why}" if value is None else f"{numbers.quantity(value, 'us')}"
+        return f"refused: {why}" if value is None else numbers.quantity(value, "us")
 
     return merged

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchctl_analysis import numbers
 from benchctl_analysis.compare import Comparison, Row
+from benchctl_analysis.pages import suite_order
 from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, is_known, ratio_cell
 from benchctl_analysis.text import fit, sanitize, width
 
@@ -122,7 +123,7 @@ def _results(machines: Sequence[MachineLine], rows: Sequence[Row], columns: int,
     lines: list[str] = []
     for machine in machines:
         own = primary_rows([row for row in rows if row.machine_id == machine.machine_id])
-        for suite in dict.fromkeys(row.suite for row in own):
+        for suite in suite_order(own):
             word = ", functional" if machine.functional else ""
             lines += ["", fit(f"{sanitize(suite, 60)} on {sanitize(machine.name, 60)}{word}", columns).rstrip()]
             some = [row for row in own if row.suite == suite]

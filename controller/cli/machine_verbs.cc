@@ -9,6 +9,8 @@
 #include "controller/cli/verbs.h"
 #include "lib/files.h"
 #include "lib/text.h"
+#include "provisioning/cloud_init/ssh_identity.h"
+#include "provisioning/command.h"
 
 namespace benchctl {
 namespace {
@@ -59,22 +61,36 @@ Result<std::string> memory_file(const std::string& name, const std::string& cont
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd);
 }
 
+// The store keeps the fingerprint; ssh wants the key. Asks the machine for it and takes it only when it fits.
+Result<std::string> pinned_known_host(Context& context, const MachineRow& machine) {
+  CommandSpec scan;
+  scan.argv = {"ssh-keyscan", "-t", "ed25519", "-p", std::to_string(machine.endpoint->port), "-T", "10", machine.endpoint->host};
+  scan.deadline = Deadline::in(*context.clock, std::chrono::seconds(20));
+  BENCHCTL_TRY(std::string answer, run_checked(scan, *context.clock));
+  for (std::string_view line : split(answer, '\n')) {
+    size_t space = line.find(' ');
+    if (line.empty() || line.front() == '#' || space == std::string_view::npos) continue;
+    std::string key(line.substr(space + 1));
+    auto fingerprint = ssh_fingerprint(key);
+    if (fingerprint && *fingerprint == machine.host_key) return machine.lease.name + " " + key + "\n";
+  }
+  return Error{ErrorKind::kProvisioning, machine.lease.name + " does not show the host key that was pinned (" + machine.host_key + ")"};
+}
+
 // Replaces this process by ssh with the pinned key.
-Result<int> enter(Parts& parts, const std::string& name, const std::vector<std::string>& command) {
+Result<int> enter(Context& context, Parts& parts, const std::string& name, const std::vector<std::string>& command) {
   BENCHCTL_TRY(Store * store, parts.store());
   BENCHCTL_TRY(MachineRow machine, find_machine(*store, name));
   if (!machine.endpoint || machine.endpoint->kind != Endpoint::Kind::kSsh)
     return Error{ErrorKind::kUsage, name + " is not reached by ssh"};
   BENCHCTL_TRY(SshIdentity identity, parts.run_identity(machine.lease.run));
   BENCHCTL_TRY(std::string key, memory_file("key", identity.private_key));
-  // ssh checks the pin: only the key with our fingerprint passes, by asking the machine for nothing but ed25519 keys and
-  // comparing in a KnownHostsCommand-free way through a host-key file fetched at pinning time.
-  BENCHCTL_TRY(std::string known, parts.known_hosts_line(machine));
-  BENCHCTL_TRY(std::string known_path, memory_file("known", known));
   if (!machine.endpoint->netns.empty()) {
     UniqueFd ns(open(machine.endpoint->netns.c_str(), O_RDONLY | O_CLOEXEC));
     if (!ns || setns(ns.get(), CLONE_NEWNET) != 0) return errno_error("enter " + machine.endpoint->netns);
   }
+  BENCHCTL_TRY(std::string known, pinned_known_host(context, machine));
+  BENCHCTL_TRY(std::string known_path, memory_file("known", known));
   std::vector<std::string> argv = {"ssh", "-F", "none", "-i", key, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile=" + known_path,
                                    "-o", "GlobalKnownHostsFile=none", "-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlgorithms=ssh-ed25519",
                                    "-o", "HostKeyAlias=" + name, "-p", std::to_string(machine.endpoint->port),
@@ -112,7 +128,7 @@ std::vector<Verb> machine_verbs(Context& context, Parts& parts) {
              options.positional("MACHINE", *name, true, "its name, from `machine list`");
              options.positionals("COMMAND", *command, false, "command and its arguments");
            },
-           [name, command, &parts] { return enter(parts, *name, *command); }},
+           [name, command, &context, &parts] { return enter(context, parts, *name, *command); }},
           {"machine keep", "keep a machine beyond its run", "benchctl machine keep bc-0123456789ab 30m",
            [name, span](Options& options) {
              options.positional("MACHINE", *name, true, "its name, from `machine list`");

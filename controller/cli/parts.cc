@@ -4,10 +4,11 @@
 
 #include "lib/files.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/providers/local.h"
 #include "provisioning/providers/nspawn.h"
-#include "provisioning/ssh/connector.h"
+#include "provisioning/ssh/local_transport.h"
+#include "provisioning/ssh/ssh_transport.h"
 
 namespace benchctl {
 
@@ -27,7 +28,10 @@ Provider* Parts::provider(const std::string& name) {
 }
 
 Connector& Parts::connector() {
-  if (!connector_) connector_ = make_connector(*context_.clock);
+  if (!connector_) {
+    ssh_ = std::make_unique<SshConnector>(*context_.clock);
+    connector_ = std::make_unique<AnyConnector>(*ssh_, *context_.clock);
+  }
   return *connector_;
 }
 

@@ -38,7 +38,7 @@ class Parts {
   Context& context_;
   std::unique_ptr<Store> store_;
   std::map<std::string, std::unique_ptr<Provider>> providers_;
-  std::unique_ptr<Connector> connector_;
+  std::unique_ptr<Connector> ssh_, connector_;
 };
 
 // The run meant by a word of the command line: an id, a unique prefix of one, or the latest run when empty.

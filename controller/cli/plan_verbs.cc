@@ -15,12 +15,28 @@ struct Arguments {
   bool json = false;
 };
 
-Result<int> look(Parts& parts, const Arguments& arguments, bool show) {
+Result<int> check(Parts& parts, const Arguments& arguments) {
+  BENCHCTL_TRY(auto workloads, parts.workloads());
+  BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.file));
+  auto plan = read_plan(source, workloads, arguments.sets);
+  if (arguments.json) {
+    std::cout << plan_check_json(arguments.file, plan).dump() << "\n";
+    return plan ? 0 : exit_code(plan.error().kind);
+  }
+  if (!plan) return plan.error();
+  print_plan_check(*plan, workloads, source.host, std::cout);
+  return 0;
+}
+
+Result<int> show(Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(auto workloads, parts.workloads());
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.file));
   BENCHCTL_TRY(Plan plan, read_plan(source, workloads, arguments.sets));
-  BENCHCTL_CHECK(show ? show_plan(plan, workloads, source.host, arguments.json, std::cout)
-                      : check_plan(plan, workloads, source.host, arguments.json, std::cout));
+  if (arguments.json) {
+    std::cout << plan_show_json(plan, workloads, source.host).dump() << "\n";
+  } else {
+    print_plan_show(plan, workloads, source.host, std::cout);
+  }
   return 0;
 }
 
@@ -46,9 +62,9 @@ std::vector<Verb> plan_verbs(Context&, Parts& parts) {
     options.flag("--json", a->json, "as JSON");
   };
   return {{"plan check", "find every mistake of a plan, without effects", "benchctl plan check plans/local.toml", declare,
-           [a, &parts] { return look(parts, *a, false); }},
+           [a, &parts] { return check(parts, *a); }},
           {"plan show", "print what a plan resolves to: arms, points, trials, expected time and cost", "benchctl plan show plans/local.toml",
-           declare, [a, &parts] { return look(parts, *a, true); }},
+           declare, [a, &parts] { return show(parts, *a); }},
           {"plan init", "write a commented plan to begin with", "benchctl plan init my-plan.toml",
            [a](Options& options) { options.positional("FILE", a->file, false, "where to; default: standard output"); },
            [a] { return init(a->file); }}};

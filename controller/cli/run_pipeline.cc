@@ -28,15 +28,15 @@ Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
   return {};
 }
 
-RunRow begin_row(const RunRequest& request, const std::string& id, const std::string& folder, Clock& clock) {
+RunRow begin_row(const RunRequest& request, const RunInput& input, Clock& clock) {
   RunRow row;
-  row.id = id;
+  row.id = input.id;
   row.plan_name = request.plan.name;
   row.plan_sha256 = request.plan.sha256;
-  row.plan_text = resolved_toml(request.plan);
+  row.plan_text = resolved_toml(request.plan, input.workloads);
   row.seed = request.plan.schedule.seed;
   row.created_ms = clock.unix_ms();
-  row.folder = folder;
+  row.folder = input.folder;
   row.controller_version = BENCHCTL_VERSION;
   return row;
 }
@@ -124,7 +124,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
   if (stop.requested()) return Error{ErrorKind::kInterrupted, "stopped before any machine was made"};
 
-  RunRow row = begin_row(request, id, input.folder, *context.clock);
+  RunRow row = begin_row(request, input, *context.clock);
   BENCHCTL_CHECK(store->begin_run(row));
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + id + " in " + row.folder);

@@ -92,7 +92,11 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   if (!arguments.only.empty()) BENCHCTL_CHECK(keep_only(plan, arguments.only));
   BENCHCTL_CHECK(check_trust(plan, arguments.trust));
   if (arguments.dry_run) {
-    BENCHCTL_CHECK(show_plan(plan, workloads, host_shape(), arguments.json, std::cout));
+    if (arguments.json) {
+      std::cout << plan_show_json(plan, workloads, source.host).dump() << "\n";
+    } else {
+      print_plan_show(plan, workloads, source.host, std::cout);
+    }
     return 0;
   }
   BENCHCTL_TRY(bool go, confirmed(plan, arguments));

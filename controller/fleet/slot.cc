@@ -5,7 +5,7 @@
 #include "controller/fleet/requirements.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/rotate_host_key.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/cloud_init/user_data.h"
 #include "provisioning/lifecycle.h"
 

@@ -40,7 +40,6 @@ double trial_seconds(const ModeDecl& mode, const std::map<std::string, std::stri
 int cpus_of(const Fleet& fleet, const MachineShape& host) {
   auto cpus = fleet.spec.options.find("cpus");
   if (cpus == fleet.spec.options.end()) return host.cpus;
-  if (auto count = parse_int(cpus->second)) return static_cast<int>(*count);
   return count_cpu_list(cpus->second).value_or(host.cpus);
 }
 

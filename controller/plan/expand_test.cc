@@ -162,7 +162,7 @@ TEST(Expand, ATrialIsWholeAndCarriesItsDefinition) {
   EXPECT_EQ(rust->definition_hash,
             sha256_hex(
                 R"({"definition":1,"workload":"request_shape","version":"1","mode":"concurrent","format":"concurrent",)"
-                R"("command":[],"params":{"duration":"200ms","warmup":"0s","workers":"2"}})"));
+                R"("command":[],"params":{"duration":"200ms","warmup":"0s","workers":"2","workload":"mixed"}})"));
   EXPECT_TRUE(trial_spec_from_json(trial_spec_to_json(*rust)).ok());
 }
 

@@ -19,9 +19,9 @@ const std::vector<std::pair<std::string, std::set<std::string>>>& keys_of_provid
   static const std::set<std::string> kCloud{"digitalocean", "hetzner", "aws"};
   static const std::set<std::string> kOwn{"nspawn", "qemu"};
   static const std::vector<std::pair<std::string, std::set<std::string>>> kKeys{
-      {"region", kCloud}, {"size", kCloud},    {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
-      {"cpus", kOwn},     {"memory", kOwn},    {"disk", kOwn},
-      {"hosts", {"ssh"}}, {"become", {"ssh"}},
+      {"region", kCloud},   {"size", kCloud},   {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
+      {"cpus", kOwn},       {"memory", kOwn},   {"disk", kOwn},
+      {"root", {"nspawn"}}, {"hosts", {"ssh"}}, {"become", {"ssh"}},
   };
   return kKeys;
 }
@@ -31,23 +31,26 @@ void refuse_foreign_keys(TableReader& table, const std::string& provider) {
     if (table.has(key) && providers.count(provider) == 0) table.wrong(key, "is no key of provider " + quoted(provider));
 }
 
+// A count becomes the list of the first CPUs; a text is a list of CPUs.
 void read_cpus(TableReader& table, PlanContext& context, Fleet& fleet) {
   const toml::Node* cpus = table.get("cpus");
   if (cpus == nullptr) return;
-  if (cpus->kind == Kind::kInteger) {
-    if (cpus->integer < 1 || cpus->integer > 4096)
-      return table.wrong("cpus", "must be from 1 to 4096, not " + std::to_string(cpus->integer));
-    fleet.spec.options["cpus"] = std::to_string(cpus->integer);
-    if (cpus->integer > context.source.host.cpus)
-      context.findings.warn(cpus->place, "cpus is " + std::to_string(cpus->integer) + ", this computer has " +
-                                             std::to_string(context.source.host.cpus));
-    return;
+  std::optional<int> count;
+  std::string list;
+  if (cpus->kind == Kind::kInteger && cpus->integer >= 1 && cpus->integer <= 4096) {
+    count = static_cast<int>(cpus->integer);
+    list = *count == 1 ? "0" : "0-" + std::to_string(*count - 1);
+  } else if (cpus->kind == Kind::kString) {
+    count = count_cpu_list(cpus->text);
+    list = cpus->text;
   }
-  bool list = cpus->kind == Kind::kString && count_cpu_list(cpus->text);
-  // "2" could be meant either way.
-  if (!list || parse_int(cpus->text))
-    return table.wrong("cpus", "must be a count, such as 2, or a list of CPUs, such as \"0-1\" or \"2,3\"");
-  fleet.spec.options["cpus"] = cpus->text;
+  if (!count)
+    return table.wrong("cpus",
+                       "must be a count from 1 to 4096, such as 2, or a list of CPUs, such as \"0-1\" or \"2,3\"");
+  fleet.spec.options["cpus"] = list;
+  if (*count > context.source.host.cpus)
+    context.findings.warn(cpus->place, "cpus in " + table.name() + " asks for " + std::to_string(*count) +
+                                           ", this computer has " + std::to_string(context.source.host.cpus));
 }
 
 void read_size_option(TableReader& table, const std::string& key, int64_t min, Fleet& fleet) {
@@ -140,6 +143,7 @@ void read_fleet(const toml::Node& node, const std::string& key, PlanContext& con
   read_cpus(table, context, fleet);
   read_size_option(table, "memory", 128 << 20, fleet);
   read_size_option(table, "disk", 64 << 20, fleet);
+  read_size_option(table, "root", 64 << 20, fleet);
   read_hosts(table, context, fleet);
   if (const toml::Node* require = table.table("require"))
     read_require(*require, "[fleet." + sanitize(key, 64) + ".require]", context, fleet.spec.arch, fleet.require);

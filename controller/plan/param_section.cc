@@ -23,8 +23,10 @@ std::string show(const ParamDecl& decl, int64_t value) {
 std::optional<std::string> text_of(const ParamDecl& decl, const toml::Node& node) {
   if (node.kind == Kind::kString && (decl.type == Type::kText || decl.type == Type::kDuration || node.text == "auto"))
     return node.text;
-  if (node.kind == Kind::kInteger && decl.type == Type::kInteger) return std::to_string(node.integer);
-  if (node.kind == Kind::kBoolean && decl.type == Type::kBoolean) return node.boolean ? "true" : "false";
+  if (node.kind == Kind::kInteger && (decl.type == Type::kInteger || decl.type == Type::kText))
+    return std::to_string(node.integer);
+  if (node.kind == Kind::kBoolean && (decl.type == Type::kBoolean || decl.type == Type::kText))
+    return node.boolean ? "true" : "false";
   return std::nullopt;
 }
 

@@ -66,7 +66,8 @@ struct Suite {
   std::vector<std::string> arms;
   std::string baseline;
   std::vector<std::string> command;  // the user's own program; command[0] is relative to the plan's root
-  std::string format;                // contract format: sequential | concurrent | generic, or an import format
+  std::string
+      format;  // sequential | concurrent | generic (the contract's CSVs) | wall (of a command: its run time counts)
   // Parameter -> its values, defaults filled in, canonical ("1s", "200ms"); more than one value makes points.
   // "auto" stays until the machine is known.
   std::map<std::string, std::vector<std::string>> params;

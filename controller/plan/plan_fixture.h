@@ -44,7 +44,13 @@ inline Workload request_shape() {
   ModeDecl concurrent{"concurrent", "concurrent", "", {}, {"--workers", "{workers}", "--duration", "{duration_s}"}, 6};
   ParamDecl workers = integer("workers", "auto", 1, 1024);
   workers.list = workers.allow_auto = true;
-  concurrent.params = {workers, duration("duration", "5s"), duration("warmup", "1s")};
+  ParamDecl kind;
+  kind.type = ParamDecl::Type::kText;
+  kind.name = "workload";
+  kind.default_value = "mixed";
+  kind.choices = {"read", "write", "mixed", "single_writer"};
+  kind.list = true;
+  concurrent.params = {kind, workers, duration("duration", "5s"), duration("warmup", "1s")};
 
   Workload workload;
   workload.name = "request_shape";

@@ -23,9 +23,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   const MachineShape host{2, "x86_64", 0, 1};
-  std::string resolved = resolved_toml(*plan, fixture::workloads());
+  std::string resolved = resolved_toml(*plan);
   auto again = fixture::read(resolved);
-  if (!again || resolved_toml(*again, fixture::workloads()) != resolved) std::abort();
+  if (!again || resolved_toml(*again) != resolved) std::abort();
   // Expansion is bounded by the reader's caps; small ones are gone through.
   if (plan->schedule.runs <= 10 && plan_show_json(*plan, fixture::workloads(), host)["trials"].as_int() < 1000 &&
       !expand(*plan, fixture::workloads(), host))

@@ -32,7 +32,7 @@ TEST(PlanReader, ReadsAGoodPlanAndFillsDefaults) {
   EXPECT_EQ(plan->name, "good");
   EXPECT_EQ(plan->fleets.at("small").count, 2);
   EXPECT_EQ(plan->fleets.at("small").spec.image, "trixie");
-  EXPECT_EQ(plan->fleets.at("small").spec.options.at("cpus"), "2");
+  EXPECT_EQ(plan->fleets.at("small").spec.options.at("cpus"), "0-1");
   EXPECT_EQ(plan->fleets.at("small").spec.options.at("memory"), "1GiB");
   EXPECT_EQ(plan->schedule.runs, 7);
   EXPECT_EQ(plan->suites[0].name, "request_shape.sequential");
@@ -85,7 +85,7 @@ TEST(PlanReader, OverridesObeyTheSameRules) {
       bad.error().message,
       "--set fleet.small.count=many: count in [fleet.small] must be an integer, not a text\n"
       "--set fleet.small.cuont=3: unknown key \"cuont\" in [fleet.small]; did you mean \"count\"?\n"
-      "--set schedule.runs=0: runs in [schedule] must be from 1 to 1000, not 0\n"
+      "--set schedule.runs=0: runs in [schedule] must be from 1 to 10000, not 0\n"
       "--set suite.7.mode=x: \"suite\" is a list of 1: name its entry by a number from 0, or * for all, not \"7\"\n"
       "--set nothing: must be PATH=VALUE of at most 4096 bytes, such as fleet.small.count=3\n"
       "--set name.x=1: there is nothing below \"name\", it is a text\n"

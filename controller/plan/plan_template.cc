@@ -41,9 +41,10 @@ workload = "request_shape"
 mode = "concurrent"
 arms = ["c_sqlite", "rust_rusqlite"]
 [suite.params]
-workers = "auto"              # or a list, such as [1, 2, 4]: each value is a point
-duration = "5s"
-warmup = "1s"
+workload = ["read", "write"]  # a list: each value is a point
+workers = "auto"              # powers of two up to the CPU count, then twice as many as CPUs; or a list, such as [1, 2, 4]
+duration = "2s"
+warmup = "0.5s"
 
 # A program of your own, below this file's project folder; it prints CSV (docs/plan.md):
 # [[suite]]

@@ -18,8 +18,7 @@ std::string machine_text(const Fleet& fleet, const MachineShape& host) {
   std::string text = std::to_string(fleet.count) + " x " + fleet.spec.provider;
   if (!fleet.spec.image.empty()) text += " " + sanitize(fleet.spec.image, 80);
   text += ", " + fleet.spec.arch + ", " + plural(cpus_of(fleet, host), "CPU");
-  for (const auto& [name, value] : fleet.spec.options)
-    if (name != "cpus" || !parse_int(value)) text += ", " + name + " " + sanitize(value, 80);
+  for (const auto& [name, value] : fleet.spec.options) text += ", " + name + " " + sanitize(value, 80);
   return text;
 }
 
@@ -99,29 +98,7 @@ Json points_json(const Plan& plan, const std::vector<Workload>& workloads, const
   return points;
 }
 
-}  // namespace
-
-void print_plan_check(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& host,
-                      std::ostream& out) {
-  out << plan.file << ": good: " << size_text(estimate(plan, workloads, host)) << "\n";
-  for (const std::string& warning : plan.warnings) out << warning << "\n";
-}
-
-Json plan_check_json(const std::string& file, const Result<Plan>& plan) {
-  Json json = Json::object();
-  json.set("file", file);
-  json.set("good", plan.ok());
-  Json errors = Json::array();
-  if (!plan.ok())
-    for (std::string_view line : split(plan.error().message, '\n')) errors.push(line);
-  json.set("errors", std::move(errors));
-  json.set("warnings", plan.ok() ? plan->warnings : std::vector<std::string>{});
-  json.set("sha256", plan.ok() ? Json(plan->sha256) : Json());
-  return json;
-}
-
-void print_plan_show(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& host,
-                     std::ostream& out) {
+void print_show(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& host, std::ostream& out) {
   Estimate total = estimate(plan, workloads, host);
   print_line(out, "plan", plan.name + " (" + plan.file + ")");
   print_line(out, "sha256", plan.sha256);
@@ -144,6 +121,47 @@ void print_plan_show(const Plan& plan, const std::vector<Workload>& workloads, c
   for (const std::string& need : trust_needs(plan))
     print_line(out, "trust", need + " on this computer: needs --trust-plan");
   for (const std::string& warning : plan.warnings) out << warning << "\n";
+}
+
+Status flushed(std::ostream& out) {
+  out.flush();
+  return out ? Status{} : Error{ErrorKind::kInternal, "the output could not be written in full"};
+}
+
+}  // namespace
+
+Status check_plan(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& host, bool json,
+                  std::ostream& out) {
+  if (json) {
+    out << plan_check_json(plan.file, plan).dump_pretty() << "\n";
+  } else {
+    out << plan.file << ": good: " << size_text(estimate(plan, workloads, host)) << "\n";
+    for (const std::string& warning : plan.warnings) out << warning << "\n";
+  }
+  return flushed(out);
+}
+
+Json plan_check_json(const std::string& file, const Result<Plan>& plan) {
+  Json json = Json::object();
+  json.set("file", file);
+  json.set("good", plan.ok());
+  Json errors = Json::array();
+  if (!plan.ok())
+    for (std::string_view line : split(plan.error().message, '\n')) errors.push(line);
+  json.set("errors", std::move(errors));
+  json.set("warnings", plan.ok() ? plan->warnings : std::vector<std::string>{});
+  json.set("sha256", plan.ok() ? Json(plan->sha256) : Json());
+  return json;
+}
+
+Status show_plan(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& host, bool json,
+                 std::ostream& out) {
+  if (json) {
+    out << plan_show_json(plan, workloads, host).dump_pretty() << "\n";
+  } else {
+    print_show(plan, workloads, host, out);
+  }
+  return flushed(out);
 }
 
 Json plan_show_json(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& host) {
@@ -171,7 +189,7 @@ Json plan_show_json(const Plan& plan, const std::vector<Workload>& workloads, co
   json.set("functional", true);
   json.set("trust_needs", trust_needs(plan));
   json.set("warnings", plan.warnings);
-  json.set("resolved", resolved_toml(plan, workloads));
+  json.set("resolved", resolved_toml(plan));
   return json;
 }
 

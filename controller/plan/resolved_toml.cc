@@ -1,6 +1,5 @@
 #include <cstdio>
 
-#include "controller/plan/declarations.h"
 #include "controller/plan/plan_text.h"
 #include "lib/text.h"
 
@@ -73,8 +72,7 @@ void write_fleet(Writer& out, const std::string& name, const Fleet& fleet) {
   out.set("count", std::to_string(fleet.count));
   out.set_text("image", fleet.spec.image);
   out.set_text("arch", fleet.spec.arch);
-  for (const auto& [key, value] : fleet.spec.options)
-    out.set(key, key == "cpus" && parse_int(value) ? value : quote(value));
+  for (const auto& [key, value] : fleet.spec.options) out.set(key, quote(value));
   const Require& require = fleet.require;
   out.table("[fleet." + name + ".require]");
   out.set_list("cpu_flags", require.cpu_flags);
@@ -111,14 +109,15 @@ void write_settings(Writer& out, const Plan& plan) {
   out.set("max_repeats", percent(plan.noise.max_repeats));
 }
 
-// As its type wants it: numbers and true or false bare, all else in quotes.
-std::string param_value(const ParamDecl* decl, const std::string& value) {
-  bool bare = decl != nullptr && value != "auto" &&
-              (decl->type == ParamDecl::Type::kInteger || decl->type == ParamDecl::Type::kBoolean);
+// Numbers and true or false bare, where reading them gives the same text again; all else in quotes. The reader takes
+// either for a text.
+std::string param_value(const std::string& value) {
+  auto integer = parse_int(value);
+  bool bare = value == "true" || value == "false" || (integer && std::to_string(*integer) == value);
   return bare ? value : quote(value);
 }
 
-void write_suite(Writer& out, const Suite& suite, const ModeDecl* mode) {
+void write_suite(Writer& out, const Suite& suite) {
   out.table("[[suite]]");
   out.set_text("name", suite.name);
   out.set_text("workload", suite.workload);
@@ -133,22 +132,21 @@ void write_suite(Writer& out, const Suite& suite, const ModeDecl* mode) {
   if (suite.params.empty()) return;
   out.table("[suite.params]");
   for (const auto& [name, values] : suite.params) {
-    const ParamDecl* decl = mode == nullptr ? nullptr : find_named(mode->params, name);
     std::vector<std::string> written;
-    for (const std::string& value : values) written.push_back(param_value(decl, value));
+    for (const std::string& value : values) written.push_back(param_value(value));
     out.set(quote(name), written.size() == 1 ? written[0] : "[" + join(written, ", ") + "]");
   }
 }
 
 }  // namespace
 
-std::string resolved_toml(const Plan& plan, const std::vector<Workload>& workloads) {
+std::string resolved_toml(const Plan& plan) {
   Writer out;
   out.set("schema", std::to_string(plan.schema));
   out.set_text("name", plan.name);
   for (const auto& [name, fleet] : plan.fleets) write_fleet(out, name, fleet);
   write_settings(out, plan);
-  for (const Suite& suite : plan.suites) write_suite(out, suite, find_mode(workloads, suite.workload, suite.mode));
+  for (const Suite& suite : plan.suites) write_suite(out, suite);
   out.table("[report]");
   out.set("redact", boolean(plan.redact));
   out.set_list("claims", plan.claims);

@@ -75,8 +75,8 @@ void read_schedule(TableReader& top, PlanContext& context, Plan& plan) {
   table.choice("order", schedule.order, {"latin", "abba", "fixed"});
   table.integer("seed", schedule.seed, 0, INT64_MAX);
   table.integer("warmup_rounds", schedule.warmup_rounds, 0, 100);
-  table.integer("runs", schedule.runs, 1, 1000);
-  table.integer("max_runs", schedule.max_runs, 1, 1000);
+  table.integer("runs", schedule.runs, 1, 10'000);
+  table.integer("max_runs", schedule.max_runs, 1, 10'000);
   double target = -1;
   table.percent("target_ci", target);
   if (target >= 0) schedule.target_ci = target;

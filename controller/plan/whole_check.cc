@@ -7,8 +7,9 @@ namespace benchctl {
 namespace {
 
 constexpr int64_t kPointsOfSuite = 256;
-// The whole job of a machine is one JSON document of at most 16 MiB, of about 1 KiB a trial.
-constexpr int64_t kTrialsOfMachine = 10'000;
+// The whole job of a machine is one JSON document of at most 16 MiB, of about 1 KiB a trial; numbers of trials are
+// given out by 10,000 a machine.
+constexpr int64_t kTrialsOfMachine = 9'000;
 constexpr int kRunsForVerdict = 6;  // a paired interval needs as many
 constexpr double kTtlFactor = 1.5;
 
@@ -24,6 +25,7 @@ toml::Place suite_place(const toml::Node& root, size_t index) {
   return suites != nullptr && index < suites->items.size() ? suites->items[index].place : root.place;
 }
 
+// Counted before any point is made, so that a hostile plan costs nothing.
 bool points_fit(const toml::Node& root, PlanContext& context, const Plan& plan) {
   bool fit = true;
   for (size_t i = 0; i < plan.suites.size(); ++i)

@@ -160,6 +160,13 @@ Node convert(const ::toml::node& from) {
 
 }  // namespace
 
+Node::Node() = default;
+Node::Node(const Node&) = default;
+Node::Node(Node&&) noexcept = default;
+Node& Node::operator=(const Node&) = default;
+Node& Node::operator=(Node&&) noexcept = default;
+Node::~Node() = default;
+
 const Node* Node::find(std::string_view key) const {
   for (const auto& [name, value] : members)
     if (name == key) return &value;

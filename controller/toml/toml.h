@@ -19,6 +19,14 @@ struct Place {
 
 struct Node {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kDate, kArray, kTable };
+  // Defined in toml.cc, where the type is complete: clang 14 looks into members too early otherwise.
+  Node();
+  Node(const Node&);
+  Node(Node&&) noexcept;
+  Node& operator=(const Node&);
+  Node& operator=(Node&&) noexcept;
+  ~Node();
+
   Kind kind = Kind::kTable;
   Place place;      // of the value
   Place key_place;  // of the key that names it, in a table

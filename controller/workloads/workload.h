@@ -1,9 +1,10 @@
 // A workload as declared in workloads/<name>/workload.toml: what a plan may say about it, and how to build and call it.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/result.h"
@@ -13,7 +14,7 @@ namespace benchctl {
 struct ParamDecl {
   enum class Type { kInteger, kDuration, kText, kBoolean } type = Type::kInteger;
   std::string name;
-  std::string default_value;
+  std::string default_value;          // of a list: its values, apart by commas
   std::optional<int64_t> min, max;    // integers; durations in ms
   std::vector<std::string> choices;   // texts
   std::optional<int64_t> warn_below;  // with a reason
@@ -40,13 +41,14 @@ struct ArmDecl {
   std::vector<std::string> only_modes;
 };
 
-// A build recipe: commands run in the workload's folder with DESTDIR-like BENCHCTL_OUT; its result is one bundle.
+// A build recipe: commands run one after another in the workload's folder; what they put into the folder BENCHCTL_OUT
+// is the bundle. Their environment: workloads/toolchains/README.md.
 struct BuildDecl {
   std::string name;
   std::vector<std::string> sources;             // globs relative to the workload's folder that the hash covers
   std::vector<std::vector<std::string>> steps;  // argv lists
   std::vector<std::string> needs;               // toolchains: names under workloads/toolchains/
-  std::string arch, isa, min_glibc;             // what the manifest will say
+  std::string arch, isa, min_glibc;             // what the manifest will say; isa is also BENCHCTL_ISA of the steps
 };
 
 struct Workload {
@@ -65,11 +67,14 @@ struct Workload {
 
   const ModeDecl* mode(std::string_view wanted) const;
   const ArmDecl* arm(std::string_view wanted) const;
+  const BuildDecl* build(std::string_view wanted) const;
 };
 
-// Reads <folder>/workload.toml; all mistakes at once, one a line.
+// Reads <folder>/workload.toml; all mistakes at once, one a line, as file:line:column (kUsage).
 Result<Workload> load_workload(const std::string& folder);
-// Every workload below `root`, sorted by name.
+// The same from a text that stands for that file.
+Result<Workload> parse_workload(std::string_view text, const std::string& file, const std::string& folder);
+// Every folder below `root` that has a workload.toml, sorted by name. The mistakes of all of them are told at once.
 Result<std::vector<Workload>> load_workloads(const std::string& root);
 
 }  // namespace benchctl

@@ -3,10 +3,10 @@
 set -eu
 cd "$(dirname "$0")"
 work=$BENCHCTL_WORK
-flags="-std=c11 -D_GNU_SOURCE -O2 -march=$BENCHCTL_MARCH -static"
+flags="-std=c11 -D_GNU_SOURCE -O2 -march=$BENCHCTL_ISA -static"
 mkdir -p "$work" "$BENCHCTL_OUT/bin"
 sh ../sql/embed_c.sh >"$work/sql.h"
 # shellcheck disable=SC2086
 "$CC" $flags -Wall -Wextra -Werror -pthread -ffile-prefix-map="$work"=. -DCOMPILER="\"$CC_VERSION\"" -DBUILD_FLAGS="\"$flags\"" \
   -I"$work" -isystem "$SQLITE_DIR" ./*.c "$SQLITE_DIR/libsqlite3.a" -lm -o "$BENCHCTL_OUT/bin/c_sqlite"
-strip "$BENCHCTL_OUT/bin/c_sqlite"
+"$STRIP" "$BENCHCTL_OUT/bin/c_sqlite"

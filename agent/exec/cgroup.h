@@ -1,0 +1,77 @@
+// Control groups for trials: version 2, version 1 (freezer, pids, memory, named) and mixtures of both, as far as this
+// process may make them. Used for containment and for memory and process limits, never for CPU quotas.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/files.h"
+#include "lib/result.h"
+
+namespace benchctl {
+
+// A folder of one hierarchy below which trials get their groups.
+struct CgroupPlace {
+  std::string folder;       // where groups are made
+  std::string mount;        // the hierarchy's mount point
+  std::string controllers;  // version 1: "freezer", "name=systemd", "cpu,cpuacct" …; version 2: what children can use
+  bool v2 = false;
+};
+
+// Every hierarchy of `mountinfo`, at the place that `self_cgroup` (/proc/self/cgroup) gives. Pure.
+std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_view self_cgroup);
+
+struct CgroupLimits {
+  int64_t memory_bytes = 0;  // 0: none
+  int64_t max_pids = 0;
+};
+
+// The places that work here, found out by making a group in each and moving a child into it.
+class CgroupHost {
+ public:
+  static CgroupHost detect();
+  CgroupHost() = default;
+
+  const std::vector<CgroupPlace>& places() const { return places_; }
+  // Ends and removes what an earlier agent left: every group whose name starts with `prefix`.
+  void remove_leftovers(const std::string& prefix) const;
+  // nr_throttled of the CPU groups that hold this process and, in version 2, of `group` and its parents.
+  int64_t throttled() const;
+
+ private:
+  std::vector<CgroupPlace> places_;
+  std::vector<std::string> cpu_stats_;  // files
+};
+
+// One trial's group, a folder in each hierarchy. Removed when destroyed (its processes must have ended).
+class TrialCgroup {
+ public:
+  TrialCgroup(const CgroupHost& host, const std::string& name, const CgroupLimits& limits);
+  ~TrialCgroup();
+  TrialCgroup(const TrialCgroup&) = delete;
+  TrialCgroup& operator=(const TrialCgroup&) = delete;
+
+  bool exists() const { return !folders_.empty(); }
+  bool limits_memory() const { return memory_limited_; }
+  const std::vector<UniqueFd>& join_fds() const { return join_; }  // a child writes "0" to each
+  std::vector<pid_t> members() const;
+  void kill() const;  // every member, at once: cgroup.kill, or frozen, killed and thawed
+  int64_t oom_kills() const;
+  std::string description() const;  // "cgroup v2 (memory, pids)", "" when there is none
+
+ private:
+  struct Folder {
+    std::string path;
+    CgroupPlace place;
+  };
+  std::vector<Folder> folders_;
+  std::vector<UniqueFd> join_;
+  std::string held_;  // controllers whose limit took hold
+  bool memory_limited_ = false;
+};
+
+}  // namespace benchctl

@@ -1,0 +1,28 @@
+#include "controller/workloads/workload.h"
+
+#include <algorithm>
+
+namespace benchctl {
+namespace {
+
+template <typename T>
+const T* named(const std::vector<T>& all, std::string_view wanted) {
+  auto found = std::find_if(all.begin(), all.end(), [&](const T& one) { return one.name == wanted; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const ModeDecl* Workload::mode(std::string_view wanted) const {
+  return named(modes, wanted);
+}
+
+const ArmDecl* Workload::arm(std::string_view wanted) const {
+  return named(arms, wanted);
+}
+
+const BuildDecl* Workload::build(std::string_view wanted) const {
+  return named(builds, wanted);
+}
+
+}  // namespace benchctl

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Builds libsqlite3.a once, for every runner that links SQLite.
+set -eu
+cd "$(dirname "$0")"
+manifest=$PWD/../../request_shape/rust/Cargo.toml
+# The flags of the one SQLite. Everything else is SQLite's default: drivers' users get those. Loading extensions is left out
+# since static programs cannot.
+flags="-O2 -march=$BENCHCTL_ISA -DSQLITE_OMIT_LOAD_EXTENSION"
+
+# The amalgamation comes with the crate that Cargo.lock pins. What is already here is not asked for again.
+"$CARGO" fetch --quiet --locked --offline --manifest-path "$manifest" --target "$RUST_TARGET" 2>/dev/null ||
+  "$CARGO" fetch --locked --manifest-path "$manifest" --target "$RUST_TARGET"
+crate=$("$CARGO" metadata --quiet --locked --offline --format-version 1 --filter-platform "$RUST_TARGET" --manifest-path "$manifest" |
+  grep -o '"manifest_path":"[^"]*/libsqlite3-sys-[^"/]*/Cargo.toml"' | head -n 1 | cut -d'"' -f4)
+[ -n "$crate" ] || { echo "libsqlite3-sys is not in $manifest" >&2; exit 1; }
+
+cp "${crate%/Cargo.toml}/sqlite3/sqlite3.c" "${crate%/Cargo.toml}/sqlite3/sqlite3.h" "$BENCHCTL_WORK/"
+expected=$PWD/sqlite3.sha256
+cd "$BENCHCTL_WORK"
+sha256sum --check --status "$expected" || {
+  echo "sqlite3.c is not the pinned one: it has $(sha256sum sqlite3.c | cut -c1-64), sqlite3.sha256 says $(cut -c1-64 "$expected")" >&2
+  exit 1
+}
+# shellcheck disable=SC2086
+"$CC" $flags -ffile-prefix-map="$BENCHCTL_WORK"=. -c sqlite3.c -o sqlite3.o
+rm -f libsqlite3.a
+ar rcsD libsqlite3.a sqlite3.o
+cp libsqlite3.a sqlite3.h "$BENCHCTL_OUT/"
+{
+  sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/SQLITE_VERSION=\1/p; s/^#define SQLITE_SOURCE_ID  *"\(.*\)"$/SQLITE_SOURCE_ID=\1/p' sqlite3.h
+  echo "SQLITE_FLAGS=$flags"
+} >"$BENCHCTL_OUT/environment"
