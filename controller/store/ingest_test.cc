@@ -104,6 +104,20 @@ TEST_F(Ingest, MalformedOutputIsKeptAsEvidenceWithoutSamples) {
   EXPECT_EQ(count("SELECT count(*) FROM file WHERE path LIKE 'm1/u/trials/000042/a1/%'"), 3) << "evidence is kept";
 }
 
+TEST_F(Ingest, WhatTraceAndInfoPrintIsEvidenceAndNoMeasurement) {
+  auto store = open();
+  begin(*store);
+  TrialSpec trace = spec(1, -1000, "trace"), info = spec(2, -999, "info"), silent = spec(3, -999, "info");
+  put_trial("u", record(trace), "staff_by_id\tSELECT 1\n");
+  put_trial("u", record(info), "{\"runner\":\"c\"}");
+  put_trial("u", record(silent), "");
+  UnitResult result = must(store->import_unit(machine_, source("u", {trace, info, silent})));
+  EXPECT_EQ(result.trials_new, 3);
+  EXPECT_EQ(result.samples_new, 0);
+  ASSERT_EQ(result.malformed.size(), 1U);
+  EXPECT_EQ(result.malformed[0].reason, "trials/000003/a1/stdout: nothing was printed");
+}
+
 TEST_F(Ingest, AnOkTrialWithoutOutputFileIsMalformed) {
   auto store = open();
   begin(*store);
@@ -190,7 +204,7 @@ TEST_F(Ingest, HostileTrialJson) {
   EXPECT_EQ(result.refused[3].reason, "trials/000001/a1/trial.json: larger than the limit of 1.0 MiB");
   EXPECT_TRUE(result.refused[4].reason.starts_with("trials/000002/a1/trial.json: ")) << result.refused[4].reason;
   EXPECT_EQ(result.refused[5].reason, "trials/000003/a1/trial.json: missing");
-  EXPECT_EQ(result.refused[6].reason, "trials/000004/a1/trial.json: trial.json: negative wall_ns");
+  EXPECT_EQ(result.refused[6].reason, "trials/000004/a1/trial.json: trial.json with a negative wall_ns");
 }
 
 TEST_F(Ingest, OtherContentUnderTheSameTrialIsRefusedAndTheFirstStands) {

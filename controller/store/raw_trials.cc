@@ -114,6 +114,11 @@ std::string case_of_histogram(std::string_view stem, const std::vector<ResultSam
   return sanitize(stem, 200);
 }
 
+// What `--trace` and `--info` print is kept as it is: it says what is measured, it is no measurement.
+bool is_evidence(std::string_view format) {
+  return format == "trace" || format == "info";
+}
+
 // kWorkload: the output is malformed.
 Status read_output(int unit_dir, const RawTrial& trial, ReadTrial& into) {
   CsvCaps caps;
@@ -127,6 +132,10 @@ Status read_output(int unit_dir, const RawTrial& trial, ReadTrial& into) {
   if (output == nullptr) return Error{ErrorKind::kWorkload, trial.folder + "/stdout: missing"};
   BENCHCTL_TRY(std::string printed, read_capped(*output));
   into.output = std::make_unique<std::string>(std::move(printed));
+  if (is_evidence(into.record.spec.format)) {
+    if (into.output->empty()) return Error{ErrorKind::kWorkload, output->path + ": nothing was printed"};
+    return {};
+  }
   BENCHCTL_TRY(into.samples, parse_result_csv(into.record.spec.format, *into.output, output->path, caps));
   std::string prefix = trial.folder + "/out/";
   constexpr std::string_view kSuffix = ".hist.csv";
