@@ -1,5 +1,6 @@
 #include "controller/store/ingest.h"
 
+#include <functional>
 #include <unordered_map>
 
 #include "controller/store/raw_trials.h"
@@ -8,6 +9,12 @@
 
 namespace benchctl {
 namespace {
+
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+using Ids = std::unordered_map<std::string, int64_t, TextHash, std::equal_to<>>;
 
 // Ids of dictionary-encoded texts; lives as long as one import, so that a rollback cannot leave a wrong id behind.
 class Names {
@@ -23,23 +30,22 @@ class Names {
   }
 
   Result<int64_t> id(std::string_view text) {
-    std::string key(text);
-    if (auto known = ids_.find(key); known != ids_.end()) return known->second;
+    if (auto known = ids_.find(text); known != ids_.end()) return known->second;
     BENCHCTL_CHECK(insert_.run_with(text));
     select_.bind_all(text);
     BENCHCTL_TRY(int64_t id, only(select_));
-    ids_.emplace(std::move(key), id);
+    ids_.emplace(text, id);
     return id;
   }
 
   Result<int64_t> metric(const ResultSample& sample) {
-    std::string key = std::string(sample.metric) + "\n" + std::string(sample.unit) + "\n" + std::string(sample.better);
-    if (auto known = metrics_.find(key); known != metrics_.end()) return known->second;
+    metric_key_.assign(sample.metric).append("\n").append(sample.unit).append("\n").append(sample.better);
+    if (auto known = metrics_.find(metric_key_); known != metrics_.end()) return known->second;
     BENCHCTL_TRY(int64_t name, id(sample.metric));
     BENCHCTL_CHECK(metric_insert_.run_with(name, sample.unit, sample.better));
     metric_select_.bind_all(name, sample.unit, sample.better);
     BENCHCTL_TRY(int64_t id, only(metric_select_));
-    metrics_.emplace(std::move(key), id);
+    metrics_.emplace(metric_key_, id);
     return id;
   }
 
@@ -60,7 +66,8 @@ class Names {
   }
 
   sqlite::Statement insert_, select_, metric_insert_, metric_select_;
-  std::unordered_map<std::string, int64_t> ids_, metrics_;
+  Ids ids_, metrics_;
+  std::string metric_key_;  // kept for its memory
 };
 
 class Importer {
