@@ -2,7 +2,7 @@
 
 #include "lib/json.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 
 namespace benchctl {
 namespace {
@@ -48,7 +48,7 @@ Result<std::string> rotate_host_key(Transport& transport, Clock& clock, Deadline
   if (const auto& errors = result["v1"]["errors"].as_array(); !errors.empty())
     return Error{ErrorKind::kProvisioning,
                  "cloud-init failed on the machine: " + sanitize(result["v1"]["errors"].dump(), 600)};
-  auto pin = host_key_fingerprint(std::string(lines[1]));
+  auto pin = ssh_fingerprint(std::string(lines[1]));
   if (!pin) return Error{ErrorKind::kProvisioning, "renew the host key: " + pin.error().message};
   return pin;
 }

@@ -114,12 +114,12 @@ Status NspawnProvider::check(const MachineSpec& spec) {
 
 Status NspawnProvider::prepare(const MachineSpec& spec, const std::function<void(const std::string&)>& say) {
   BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image));
-  return make_nspawn_image(options_.cache, recipe, clock_, say);
+  return make_nspawn_image(dirs_.cache, recipe, clock_, say);
 }
 
 Result<std::vector<MachineTag>> NspawnProvider::tags() const {
   std::set<std::string> names;
-  if (auto folders = list_dir(options_.state)) names.insert(folders->begin(), folders->end());
+  if (auto folders = list_dir(dirs_.state)) names.insert(folders->begin(), folders->end());
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
   names.merge(cgroups.tags());
   std::vector<MachineTag> found;
@@ -130,13 +130,13 @@ Result<std::vector<MachineTag>> NspawnProvider::tags() const {
 
 Result<Machine> NspawnProvider::create(const MachineSpec& spec, const Lease& lease, const Bootstrap& bootstrap) {
   BENCHCTL_TRY(MachineTag tag, MachineTag::of(lease));
-  BENCHCTL_CHECK(make_dirs(options_.state, 0700));
-  const std::string folder = options_.state + "/" + tag.text();
+  BENCHCTL_CHECK(make_dirs(dirs_.state, 0700));
+  const std::string folder = dirs_.state + "/" + tag.text();
   // The first trace of the machine, and already its whole record.
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return errno_error("mkdir " + folder, ErrorKind::kProvisioning);
   BENCHCTL_TRY(UniqueFd lock, lock_folder(folder, clock_));
-  BENCHCTL_CHECK(reach("nspawn:folder"));
+  BENCHCTL_CHECK(failpoints_.reach("nspawn:folder"));
   Machine machine = describe(tag);
   BENCHCTL_TRY(MachineState now, state(machine));
   struct stat link {};
@@ -152,7 +152,7 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
   BENCHCTL_TRY(NspawnShape shape, NspawnShape::parse(spec));
   BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image));
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
-  const std::string image = nspawn_image_path(options_.cache, recipe), folder = options_.state + "/" + tag.text();
+  const std::string image = nspawn_image_path(dirs_.cache, recipe), folder = dirs_.state + "/" + tag.text();
   if (!exists(image)) return Error{ErrorKind::kProvisioning, "image " + recipe.suite + " has not been made yet"};
   // Leftovers of an attempt that was cut off: processes first, they may still be at work here.
   BENCHCTL_CHECK(cgroups.destroy(tag.text(), clock_, Deadline::in(clock_, kDestroyTime)));
@@ -160,7 +160,7 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
   for (const auto& name : leftovers) BENCHCTL_CHECK(remove_tree(folder + "/" + name));
 
   BENCHCTL_CHECK(cgroups.make(tag.text(), shape.limits));
-  BENCHCTL_CHECK(reach("nspawn:cgroups"));
+  BENCHCTL_CHECK(failpoints_.reach("nspawn:cgroups"));
 
   const std::string disk = folder + "/work.img";
   UniqueFd file(open(disk.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -174,14 +174,14 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
                  disk};
   format.deadline = Deadline::in(clock_, kStepTime);
   BENCHCTL_CHECK(run_checked(format, clock_));
-  BENCHCTL_CHECK(reach("nspawn:disk"));
+  BENCHCTL_CHECK(failpoints_.reach("nspawn:disk"));
 
   BENCHCTL_CHECK(make_dirs(folder + "/mnt"));
   BENCHCTL_CHECK(make_dirs(folder + "/seed"));
   BENCHCTL_CHECK(write_atomic(folder + "/seed/user-data", bootstrap.user_data));
   BENCHCTL_CHECK(write_atomic(folder + "/seed/meta-data", meta_data(tag)));
   BENCHCTL_CHECK(write_atomic(folder + "/seed/network-config", network_config(tag.nonce)));
-  BENCHCTL_CHECK(reach("nspawn:seed"));
+  BENCHCTL_CHECK(failpoints_.reach("nspawn:seed"));
 
   CommandSpec start;
   // setsid --fork: the machine is no child of ours and holds none of our descriptors. The console is cut by a reader of
@@ -204,7 +204,7 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
     start.env.push_back(name + "=" + value);
   start.deadline = Deadline::in(clock_, kStepTime);
   BENCHCTL_CHECK(run_checked(start, clock_));
-  BENCHCTL_CHECK(reach("nspawn:launched"));
+  BENCHCTL_CHECK(failpoints_.reach("nspawn:launched"));
 
   // The last thing before the boot is the link to its network; without it, what went wrong stands on the console.
   struct stat link {};
@@ -218,7 +218,7 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
     }
     clock_.sleep(std::chrono::milliseconds(10));
   }
-  BENCHCTL_CHECK(reach("nspawn:started"));
+  BENCHCTL_CHECK(failpoints_.reach("nspawn:started"));
   return {};
 }
 
@@ -228,7 +228,7 @@ Result<MachineState> NspawnProvider::state(Machine& machine) {
   if (tag == known.end()) return MachineState::kGone;
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
   if (cgroups.pids(tag->text()).empty()) return MachineState::kStopped;
-  const std::string netns = options_.state + "/" + tag->text() + "/netns";
+  const std::string netns = dirs_.state + "/" + tag->text() + "/netns";
   if (!exists(netns)) return MachineState::kPending;  // it is a link: this asks for the process behind it
   Endpoint endpoint;
   endpoint.host = subnet(tag->nonce) + "2";
@@ -243,8 +243,8 @@ Status NspawnProvider::remove(const std::string& tag) {
   Deadline deadline = Deadline::in(clock_, kDestroyTime);
   BENCHCTL_CHECK(cgroups.destroy(tag, clock_, deadline));
   // The last process is gone, and its namespaces go now; the loop device clears itself with them.
-  BENCHCTL_CHECK(detach_loop_devices(options_.state + "/" + tag + "/work.img", clock_, deadline));
-  return remove_tree(options_.state + "/" + tag);
+  BENCHCTL_CHECK(detach_loop_devices(dirs_.state + "/" + tag + "/work.img", clock_, deadline));
+  return remove_tree(dirs_.state + "/" + tag);
 }
 
 Status NspawnProvider::destroy(const Machine& machine) {
@@ -276,12 +276,8 @@ std::string NspawnProvider::console(const Machine& machine) const {
   if (known)
     for (const auto& tag : *known)
       if (tag.nonce == machine.nonce)
-        if (auto text = read_file(options_.state + "/" + tag.text() + "/console", 1 << 20)) return *text;
+        if (auto text = read_file(dirs_.state + "/" + tag.text() + "/console", 1 << 20)) return *text;
   return "";
-}
-
-Status NspawnProvider::reach(const char* where) {
-  return options_.failpoints == nullptr ? Status() : options_.failpoints->reach(where);
 }
 
 }  // namespace benchctl

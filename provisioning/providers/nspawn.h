@@ -15,7 +15,7 @@
 
 namespace benchctl {
 
-struct NspawnOptions {
+struct NspawnDirs {
   std::string cache = "/var/cache/benchctl";         // images/<sha256 of recipe>
   std::string state = "/var/lib/benchctl/machines";  // <tag>/; not below /run
   Failpoints* failpoints =
@@ -26,7 +26,9 @@ struct NspawnOptions {
 // the machine may write elsewhere; it is memory).
 class NspawnProvider final : public Provider {
  public:
-  NspawnProvider(NspawnOptions options, Clock& clock) : options_(std::move(options)), clock_(clock) {}
+  // `failpoints` is reached at "nspawn:folder", ":cgroups", ":disk", ":seed", ":launched" and ":started" of a create.
+  NspawnProvider(NspawnDirs dirs, Clock& clock, Failpoints& failpoints)
+      : dirs_(std::move(dirs)), clock_(clock), failpoints_(failpoints) {}
 
   Capabilities capabilities() const override;
   Status check(const MachineSpec& spec) override;
@@ -45,10 +47,9 @@ class NspawnProvider final : public Provider {
   Result<std::vector<MachineTag>> tags() const;
   Status remove(const std::string& tag);
 
-  Status reach(const char* where);
-
-  NspawnOptions options_;
+  NspawnDirs dirs_;
   Clock& clock_;
+  Failpoints& failpoints_;
 };
 
 }  // namespace benchctl

@@ -12,7 +12,7 @@
 #include "lib/files.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/rotate_host_key.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/cloud_init/user_data.h"
 #include "provisioning/command.h"
 #include "provisioning/lifecycle.h"
@@ -67,28 +67,25 @@ class Nspawn : public testing::Test {
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
     owner_ = "test-" + random_hex(8);
-    options_.state = "/var/tmp/benchctl-test-" + random_hex(6);
-    ASSERT_TRUE(make_dirs(options_.state).ok());
+    dirs_.state = "/var/tmp/benchctl-test-" + random_hex(6);
+    ASSERT_TRUE(make_dirs(dirs_.state).ok());
     auto checked = provider().check(spec_);
     ASSERT_TRUE(checked.ok()) << checked.error().message;
     auto ready = provider().prepare(spec_, [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
     ASSERT_TRUE(ready.ok()) << ready.error().message;
-    before_ = traces(owner_, options_.state);
+    before_ = traces(owner_, dirs_.state);
   }
   void TearDown() override {
     if (geteuid() != 0) return;
     auto left = provider().list(owner_);
     ASSERT_TRUE(left.ok());
     for (const auto& machine : *left) EXPECT_TRUE(provider().destroy(machine).ok());
-    EXPECT_EQ(traces(owner_, options_.state), before_);
-    EXPECT_TRUE(remove_tree(options_.state).ok());
+    EXPECT_EQ(traces(owner_, dirs_.state), before_);
+    EXPECT_TRUE(remove_tree(dirs_.state).ok());
   }
 
-  NspawnProvider provider(Failpoints* failpoints = nullptr) {
-    NspawnOptions options = options_;
-    options.failpoints = failpoints;
-    return NspawnProvider(options, clock_);
-  }
+  NspawnProvider provider() { return {dirs_, clock_, no_failpoints_}; }
+  NspawnProvider provider(Failpoints& failpoints) { return {dirs_, clock_, failpoints}; }
   Lease lease(int slot) {
     Lease made;
     made.nonce = random_hex(6);
@@ -105,14 +102,14 @@ class Nspawn : public testing::Test {
     Bootstrap bootstrap;
   };
   Keys keys() {
-    Keys made{make_ssh_identity(clock_).value(), make_ssh_identity(clock_).value(), {}};
-    made.bootstrap = user_data(made.host, made.client);
+    Keys made{make_ssh_identity("benchctl", clock_).value(), make_ssh_identity("benchctl", clock_).value(), {}};
+    made.bootstrap = make_bootstrap(made.host, made.client.public_key);
     return made;
   }
 
   // One ssh command with the pinned host key; retried while the machine boots.
   Result<CommandResult> ssh(const Machine& machine, const Keys& with, const std::string& command, int tries = 300) {
-    const std::string files = options_.state + "/" + machine.nonce;
+    const std::string files = dirs_.state + "/" + machine.nonce;
     BENCHCTL_CHECK(write_atomic(files + ".key", with.client.private_key));
     BENCHCTL_CHECK(write_atomic(files + ".hosts", machine.endpoint->host + " " + with.host.public_key + "\n"));
     CommandSpec spec;
@@ -147,7 +144,8 @@ class Nspawn : public testing::Test {
 
   SystemClock clock_;
   MachineSpec spec_;
-  NspawnOptions options_;
+  NspawnDirs dirs_;
+  NoFailpoints no_failpoints_;
   std::string owner_, before_;
 };
 
@@ -194,7 +192,7 @@ TEST_F(Nspawn, TwoMachinesFromBirthToNothing) {
   auto pin = rotate_host_key(transport, clock_, Deadline::in(clock_, seconds(60)));
   ASSERT_TRUE(pin.ok()) << pin.error().message;
   said("host key renewed");
-  EXPECT_NE(*pin, host_key_fingerprint(with[0].host.public_key).value());
+  EXPECT_NE(*pin, ssh_fingerprint(with[0].host.public_key).value());
   auto refused = ssh(machine, with[0], "true", 1);
   ASSERT_TRUE(refused.ok());
   EXPECT_EQ(refused->exit_code, 255);
@@ -207,7 +205,7 @@ TEST_F(Nspawn, TwoMachinesFromBirthToNothing) {
   ASSERT_TRUE(shown.ok()) << shown.error().message;
   Keys renewed = with[0];
   renewed.host.public_key = trim(shown->substr(shown->find(' ') + 1));
-  EXPECT_EQ(host_key_fingerprint(renewed.host.public_key).value(), *pin);
+  EXPECT_EQ(ssh_fingerprint(renewed.host.public_key).value(), *pin);
 
   auto inside = [&](const std::string& command) { return ssh(machine, renewed, command, 3).value(); };
   auto output = [&](const std::string& command) { return std::string(trim(inside(command).output)); };
@@ -240,7 +238,7 @@ TEST_F(Nspawn, TwoMachinesFromBirthToNothing) {
     ASSERT_TRUE(gone.ok()) << gone.error().message;
     said("released");
   }
-  EXPECT_EQ(traces(owner_, options_.state), before_);
+  EXPECT_EQ(traces(owner_, dirs_.state), before_);
 }
 
 TEST_F(Nspawn, SameLeaseGivesTheSameMachineAndAMachineOutlivesItsMaker) {
@@ -278,7 +276,7 @@ TEST_P(NspawnKilled, LeavesNothingThatListAndDestroyDoNotFind) {
   pid_t maker = fork();
   if (maker == 0) {
     KillAt at(GetParam());
-    (void)provider(&at).create(spec_, one, with.bootstrap);
+    (void)provider(at).create(spec_, one, with.bootstrap);
     _exit(0);
   }
   int status = 0;
@@ -295,7 +293,7 @@ TEST_P(NspawnKilled, LeavesNothingThatListAndDestroyDoNotFind) {
   ASSERT_TRUE(gone.ok()) << gone.error().message;
   // A launcher that was still on its way must not bring it back.
   clock_.sleep(milliseconds(500));
-  EXPECT_EQ(traces(owner_, options_.state), before_);
+  EXPECT_EQ(traces(owner_, dirs_.state), before_);
 }
 
 INSTANTIATE_TEST_SUITE_P(AtEachStep, NspawnKilled,
@@ -309,7 +307,7 @@ TEST_F(Nspawn, CreateTakesUpWhatAKilledMakerLeft) {
   pid_t maker = fork();
   if (maker == 0) {
     KillAt at("nspawn:seed");
-    (void)provider(&at).create(spec_, one, with.bootstrap);
+    (void)provider(at).create(spec_, one, with.bootstrap);
     _exit(0);
   }
   waitpid(maker, nullptr, 0);
@@ -322,9 +320,9 @@ TEST_F(Nspawn, CreateTakesUpWhatAKilledMakerLeft) {
 TEST_F(Nspawn, WhatCannotStartIsSaidAndLeavesNothing) {
   Lease one = lease(0);
   spec_.options = {{"root", "64MiB"}};
-  options_.cache = options_.state + "-cache";  // an image that is no system
+  dirs_.cache = dirs_.state + "-cache";  // an image that is no system
   auto recipe = nspawn_recipe("trixie");
-  ASSERT_TRUE(make_dirs(nspawn_image_path(options_.cache, *recipe), 0755).ok());
+  ASSERT_TRUE(make_dirs(nspawn_image_path(dirs_.cache, *recipe), 0755).ok());
   Keys with = keys();
   auto machine = provider().create(spec_, one, with.bootstrap);
   // systemd-nspawn itself refuses: the machine ends at once, and the console says why.
@@ -335,7 +333,7 @@ TEST_F(Nspawn, WhatCannotStartIsSaidAndLeavesNothing) {
     EXPECT_NE(provider().console(*machine), "");
     EXPECT_TRUE(provider().destroy(*machine).ok());
   }
-  EXPECT_TRUE(remove_tree(options_.cache).ok());
+  EXPECT_TRUE(remove_tree(dirs_.cache).ok());
 }
 
 }  // namespace
