@@ -227,6 +227,10 @@ Result<int64_t> free_bytes(const std::string& path) {
 Result<FileLock> FileLock::take(const std::string& path, const std::string& holder) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd) return errno_error("open " + path);
+  return take_open(std::move(fd), path, holder);
+}
+
+Result<FileLock> FileLock::take_open(UniqueFd fd, const std::string& path, const std::string& holder) {
   if (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return errno_error("lock " + path);
     char words[512];

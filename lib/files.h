@@ -70,6 +70,8 @@ class FileLock {
  public:
   // Takes the lock at once or fails, kInterrupted, with "held by <what the holder wrote>".
   static Result<FileLock> take(const std::string& path, const std::string& holder);
+  // The same on a file that the caller has opened for reading and writing; `path` is for messages.
+  static Result<FileLock> take_open(UniqueFd fd, const std::string& path, const std::string& holder);
 
  private:
   explicit FileLock(UniqueFd fd) : fd_(std::move(fd)) {}

@@ -1,6 +1,7 @@
 #include "agent/exec/trial_runner.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -255,8 +256,24 @@ Status write_record(const RunFolder& folder, const TrialRecord& record) {
   return {};
 }
 
+namespace {
+
+// Processes that still carry the scratch folder of a trial of this run in their environment: all that can be known of
+// them where there is neither a cgroup nor a uid of their own.
+void kill_by_environment(const RunFolder& folder) {
+  std::string mark = "BENCHCTL_SCRATCH=" + folder.scratch_root() + "/" + folder.id() + ".t";
+  for (const ProcessInfo& info : list_processes()) {
+    if (info.pid == getpid() || !info.alive()) continue;
+    auto environment = read_pseudo_file("/proc/" + std::to_string(info.pid) + "/environ", 4 << 20);
+    if (environment && environment->find(mark) != std::string::npos) kill(info.pid, SIGKILL);
+  }
+}
+
+}  // namespace
+
 void clear_leftovers(const RunFolder& folder, const CgroupHost& cgroups, const std::string& group_prefix) {
   cgroups.remove_leftovers(group_prefix);
+  kill_by_environment(folder);
   if (auto text = read_file(folder.file("current.json"), 4096)) {
     auto json = Json::parse(*text);
     int64_t uid = json ? (*json)["uid"].as_int(-1) : -1;

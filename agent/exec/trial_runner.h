@@ -37,7 +37,8 @@ Result<TrialRecord> run_trial(TrialHost& host, const TrialSpec& spec);
 // trial.json in the trial's folder, which is made when it does not exist. For a record that run_trial could not write.
 Status write_record(const RunFolder& folder, const TrialRecord& record);
 
-// Ends what an agent that died in mid-trial left: cgroups, processes of the recorded uid, scratch folders.
+// Ends what an agent that died in mid-trial left: cgroups, processes of the recorded uid or with its environment,
+// scratch folders.
 void clear_leftovers(const RunFolder& folder, const CgroupHost& cgroups, const std::string& group_prefix);
 
 // Whether processes of a trial's user can reach scratch and bundles; "" or the reason why not.

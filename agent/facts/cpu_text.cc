@@ -149,17 +149,22 @@ std::optional<CacheSize> parse_cache_size(std::string_view text) {
 }
 
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
-  std::set<int> cpus;
+  constexpr int64_t kMaxCpus = 8192;  // the kernel's own limit
+  std::vector<bool> listed;
   text = trim(text);
   if (text.empty()) return std::vector<int>{};
   for (std::string_view part : split(text, ',')) {
     size_t dash = part.find('-');
     auto first = parse_int(part.substr(0, dash));
     auto last = dash == std::string_view::npos ? first : parse_int(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= 65536) return std::nullopt;
-    for (int64_t cpu = *first; cpu <= *last; ++cpu) cpus.insert(static_cast<int>(cpu));
+    if (!first || !last || *first < 0 || *last < *first || *last >= kMaxCpus) return std::nullopt;
+    if (static_cast<int64_t>(listed.size()) <= *last) listed.resize(static_cast<size_t>(*last) + 1);
+    std::fill(listed.begin() + *first, listed.begin() + *last + 1, true);
   }
-  return std::vector<int>(cpus.begin(), cpus.end());
+  std::vector<int> cpus;
+  for (size_t cpu = 0; cpu < listed.size(); ++cpu)
+    if (listed[cpu]) cpus.push_back(static_cast<int>(cpu));
+  return cpus;
 }
 
 std::string format_cpu_list(const std::vector<int>& cpus) {

@@ -45,7 +45,7 @@ struct CacheSize {
 // "96 KiB (2 instances)" is a sum; "32K" (older lscpu, sysfs) is one instance.
 std::optional<CacheSize> parse_cache_size(std::string_view text);
 
-// "0-3,8,10-11"; nothing when malformed or above 65,536 CPUs.
+// "0-3,8,10-11"; nothing when malformed or with a CPU above 8191.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 std::string format_cpu_list(const std::vector<int>& cpus);  // sorted input
 

@@ -192,7 +192,8 @@ def _ratio(row: Row, own: _Series, base: _Series | None, refusal: Refusal | None
     if refusal is not None:
         return None, f"refused: {refusal.kind}s differ"
     if base is None:
-        return None, "no ratio: the baseline has no good run of this case"
+        alone = row.baseline in ("", row.arm)  # a suite of one arm compares nothing
+        return None, "" if alone else "no ratio: the baseline has no good run of this case"
     rounds, candidate, baseline = own.paired(base)
     if not rounds:
         return None, "no ratio: no round has both arms"

@@ -35,9 +35,10 @@ def read_beneath(root: Path, relative: str) -> bytes | None:
         return None
     finally:
         os.close(folder)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return None
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return None
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise HistogramError(f"{relative}: more than {MAX_BYTES >> 20} MiB")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-MAX_SAMPLES = 20_000_000
+MAX_ROWS = 5_000_000  # of one view; a run of ten thousand trials has a tenth of it
 MAX_JSON_BYTES = 16 << 20
 
 
@@ -80,7 +80,10 @@ def _views(connection: sqlite3.Connection) -> set[str]:
 def _query(connection: sqlite3.Connection, sql: str, *parameters: object) -> pd.DataFrame:
     cursor = connection.execute(sql, parameters)
     columns = [column[0] for column in cursor.description]
-    return pd.DataFrame.from_records(cursor.fetchmany(MAX_SAMPLES), columns=columns)
+    rows = cursor.fetchmany(MAX_ROWS + 1)
+    if len(rows) > MAX_ROWS:
+        raise LoadError(f"the run has more than {MAX_ROWS:,} rows in a view: too large for one report")
+    return pd.DataFrame.from_records(rows, columns=columns)
 
 
 def _share(value: object) -> float | None:
@@ -184,6 +187,7 @@ def load(store: Path, run: str) -> RunData:
 
 
 def _load(connection: sqlite3.Connection, run: str) -> RunData:
+    connection.execute("BEGIN")  # all views of one moment, whoever writes meanwhile
     views = _views(connection)
     missing = {"v_machines", "v_trials", "v_samples", "v_traces"} - views
     if missing:

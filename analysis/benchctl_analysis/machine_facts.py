@@ -16,11 +16,11 @@ _SHOWN = (
     ("Architecture", "cpu", "architecture", "text"),
     ("Vendor, family, model, stepping", "cpu", "vendor family model stepping", "join"),
     ("Microcode", "cpu", "microcode", "text"),
-    ("Sockets, cores per socket, threads per core", "cpu", "sockets cores threads", "join"),
+    ("Sockets, cores, threads", "cpu", "sockets cores threads", "join"),
     ("Online CPUs", "cpu", "online", "text"),
     ("CPUs for trials", "cpu", "cpus_usable", "text"),
     ("NUMA nodes", "cpu", "numa_nodes", "text"),
-    ("Caches", "cpu", "caches", "map"),
+    ("Caches", "cpu", "caches", "caches"),
     ("Frequency governor", "cpu", "governor", "text"),
     ("Turbo off", "cpu", "no_turbo", "text"),
     ("Boost", "cpu", "boost", "text"),
@@ -91,6 +91,14 @@ def _plain(value: object, limit: int = 200) -> str:
     return sanitize(value, limit)
 
 
+def _cache(name: object, cache: object) -> str:
+    """{"bytes":…, "instances":…} -> "L2 1.00 MiB x 2"."""
+    size = cache.get("bytes") if isinstance(cache, dict) else None
+    count = cache.get("instances") if isinstance(cache, dict) else None
+    text = f"{sanitize(name, 20)} {quantity(float(size), 'bytes') if isinstance(size, int) else 'of unknown size'}"
+    return f"{text} x {count}" if isinstance(count, int) and count > 1 else text
+
+
 def show(facts: Facts, group: str, key: str, kind: str = "text") -> str:
     if kind == "join":
         keys = key.split()
@@ -106,12 +114,8 @@ def show(facts: Facts, group: str, key: str, kind: str = "text") -> str:
         return quantity(float(value), "bytes") if value else "none"
     if kind == "us" and number:
         return quantity(float(value), "us")
-    if kind == "map" and isinstance(value, dict):
-        sizes = (
-            f"{sanitize(k, 40)} {quantity(float(v), 'bytes') if isinstance(v, int) else _plain(v, 60)}"
-            for k, v in list(value.items())[:16]
-        )
-        return ", ".join(sizes) or "not known"
+    if kind == "caches" and isinstance(value, dict):
+        return ", ".join(_cache(name, cache) for name, cache in list(value.items())[:8]) or "not known"
     return _plain(value)
 
 

@@ -396,7 +396,7 @@ def _checks_section(data: RunData, comparison: Comparison) -> Section:
             arms = int(traced.get(suite, 0))
             section.paragraphs.append(
                 Cell(
-                    f"{suite}: the traces of all {arms} runners agree."
+                    f"{suite}: the traces of its {arms} runners agree."
                     if arms > 1
                     else f"{suite}: no two traces to compare."
                 )

@@ -22,7 +22,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from benchctl_analysis.numbers import digits
 from benchctl_analysis.text import sanitize
 
 # Stand-ins that no default style uses; replaced by CSS variables in the SVG text.
@@ -91,12 +90,13 @@ class Shot:
     colour: int
 
 
-def _thousands(value: float, _: object = None) -> str:
-    return digits(value, 4) if value else "0"
+def _tick(value: float, _: object = None) -> str:
+    text = f"{value:,.6f}"
+    return text.rstrip("0").rstrip(".")
 
 
 def _svg(figure: Figure, title: str, salt: str) -> Markup:
-    """The figure as inline SVG: no prolog, metadata, namespaces or fixed colours; ids made unique by `salt`."""
+    """The figure as inline SVG: no prolog, metadata or fixed colours; ids made unique by `salt`."""
     buffer = io.StringIO()
     with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -104,16 +104,17 @@ def _svg(figure: Figure, title: str, salt: str) -> Markup:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    text = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", text).replace("xlink:href", "href")
+    text = text.replace("xlink:href", "href")
     text = re.sub(r"font: (?:[\w ]+ )?([\d.]+px) [^;\"]*", r"font-size: \1", text)
-    text = re.sub(r'id="(?!m|p|c|h)(\w+)"', "", text)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    text = re.sub(r'\sid="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, f"var({variable})")
     size = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text)
     assert size is not None
     opening = (
         f'<svg viewBox="0 0 {size[1]} {size[2]}" role="img" aria-label={quoteattr(title)} '
-        f'style="max-width: {float(size[1]) * 1.25:.0f}px">'
+        f'style="max-width: {float(size[1]) * 1.3:.0f}px">'
     )
     return Markup(re.sub(r"<svg[^>]*>", lambda _: opening, text, count=1))
 
@@ -151,7 +152,7 @@ def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Marku
         axes.set_ylim(-len(strips) + 0.4, 0.6)
         axes.grid(visible=False, axis="y")
         axes.xaxis.set_major_locator(MaxNLocator(6))
-        axes.xaxis.set_major_formatter(FuncFormatter(_thousands))
+        axes.xaxis.set_major_formatter(FuncFormatter(_tick))
         axes.set_xlabel(unit)
     return _svg(figure, title, salt)
 
@@ -173,7 +174,7 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
                 axes.plot([x] * len(values), values, marker, color=colour, markersize=2.6, alpha=0.5, markeredgewidth=0)
         if len(ticks) > 1 and ticks[0] > 0:
             axes.set_xscale("log", base=2)
-        axes.set_xticks(ticks, [f"{t:g}" for t in ticks])
+        axes.set_xticks(ticks, [_tick(t) for t in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
         if log_y:
             axes.set_yscale("log")
@@ -181,7 +182,7 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
             axes.yaxis.set_minor_locator(NullLocator())
         else:
             axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(FuncFormatter(_thousands))
+        axes.yaxis.set_major_formatter(FuncFormatter(_tick))
         axes.set_xlabel(x_name)
         axes.set_ylabel(y_name)
         axes.legend(loc="best", fontsize=9)
@@ -191,7 +192,7 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
 def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
     """Trial order against time, steal underneath."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(10.4, 3.9, 0.75, 0.15, 0.42, 0.5)
+        figure = _figure(12.6, 4.0, 0.75, 0.15, 0.42, 0.5)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
         good = [shot for shot in shots if shot.off_percent is not None]
         for label, colour in sorted({(shot.label, shot.colour) for shot in good}, key=lambda pair: pair[1]):

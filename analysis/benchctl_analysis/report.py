@@ -7,7 +7,7 @@ import io
 import os
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -261,16 +261,6 @@ def report(request: ReportRequest) -> dict[str, Any]:
     return {
         "terminal": shown,
         "files": files,
-        "refusals": [
-            {
-                "kind": r.kind,
-                "suite": r.suite,
-                "point": r.point,
-                "arm": r.arm,
-                "baseline": r.baseline,
-                "text": sanitize(r.text, 600),
-            }
-            for r in comparison.refusals
-        ],
+        "refusals": [{key: sanitize(value, 600) for key, value in asdict(r).items()} for r in comparison.refusals],
         "checks_disagree": bool(comparison.refusals),
     }

@@ -289,23 +289,24 @@ def order_table(trials: pd.DataFrame, functional: bool) -> Table | None:
 
 
 _INFO_KEYS = (
-    ("Language", ("language_version", "language")),
-    ("Driver", ("driver_version", "driver")),
+    ("Language", ("language", "language_version")),
+    ("Driver", ("driver", "driver_version")),
     ("SQLite", ("sqlite_version",)),
-    ("Source id", ("sqlite_source_id", "source_id")),
-    ("Statement cache", ("statement_cache_size", "statement_cache")),
-    ("Compile options", ("compile_options", "sqlite_compile_options")),
+    ("Source id", ("sqlite_source_id",)),
+    ("Statement cache", ("statement_cache_size",)),
+    ("Compile options", ("compile_options",)),
 )
 
 
-def _info(info: dict[str, object], keys: tuple[str, ...]) -> str:
+def _info(info: dict[str, Any], keys: tuple[str, ...]) -> str:
+    said: list[str] = []
     for key in keys:
         value = info.get(key)
         if isinstance(value, list):
-            return f"{len(value)} set"
-        if value is not None and value != "":
-            return sanitize(value, 100)
-    return "not given"
+            said.append(f"{len(value)} set")
+        elif value is not None and value != "" and sanitize(value, 100) not in said:
+            said.append(sanitize(value, 100))
+    return " ".join(said) or "not given"
 
 
 def runner_table(data: RunData, functional: bool) -> Table | None:
@@ -334,6 +335,14 @@ def runner_table(data: RunData, functional: bool) -> Table | None:
     return Table("Runners and the SQLite each really used", columns, list(rows.values()), functional, notes)
 
 
+def _versions(said: object) -> str:
+    """What a toolchain says of itself: {"CC_VERSION": "12.2.0"} -> "12.2.0", or name=value where there are several."""
+    if not isinstance(said, dict):
+        return sanitize(said, 60)
+    values = [(sanitize(k, 40), sanitize(v, 60)) for k, v in list(said.items())[:6]]
+    return values[0][1] if len(values) == 1 else ", ".join(f"{k}={v}" for k, v in values)
+
+
 def bundle_table(data: RunData, functional: bool) -> Table | None:
     if data.bundles.empty:
         return None
@@ -341,17 +350,13 @@ def bundle_table(data: RunData, functional: bool) -> Table | None:
     for bundle in records(data.bundles):
         manifest = parse_json(bundle.manifest)
         tools = manifest.get("toolchains")
-        if isinstance(tools, dict):
-            tool_text = ", ".join(f"{sanitize(k, 40)} {sanitize(v, 60)}" for k, v in list(tools.items())[:12])
-        elif isinstance(tools, list):
-            tool_text = ", ".join(sanitize(t, 60) for t in tools[:12])
-        else:
-            tool_text = sanitize(tools, 100) if tools else "not given"
+        names = list(tools.items())[:12] if isinstance(tools, dict) else []
+        tool_text = "; ".join(f"{sanitize(name, 40)} {_versions(said)}".rstrip() for name, said in names) or "not given"
         target = ", ".join(sanitize(manifest[k], 40) for k in ("arch", "isa") if manifest.get(k)) or "not given"
         glibc = sanitize(manifest["min_glibc"], 20) if manifest.get("min_glibc") else "none"
-        commit = sanitize(manifest.get("commit") or "not given", 12) + (
-            " (dirty)" if manifest.get("dirty") is True else ""
-        )
+        git = manifest.get("git")
+        git = git if isinstance(git, dict) else {}
+        commit = sanitize(git.get("commit") or "not given", 12) + (" (dirty)" if git.get("dirty") is True else "")
         rows.append(
             cells(str(bundle.bundle)[:12], str(bundle.workload), str(bundle.build), target, glibc, tool_text, commit)
         )

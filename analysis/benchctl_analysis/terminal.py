@@ -67,12 +67,21 @@ def _ratio(row: Row) -> str:
     return ratio_cell(row).text
 
 
+def _interval(row: Row) -> str:
+    """In the unit of the median, which stands beside it."""
+    if row.median.interval is None:
+        return "none (n = 1)"
+    divisor, _ = numbers.scale_for(row.median.value, row.unit)
+    low, high = row.median.interval.low / divisor, row.median.interval.high / divisor
+    return f"{numbers.digits(low)} to {numbers.digits(high)}"
+
+
 def _full(rows: list[Row], columns: int) -> list[str]:
     out = [["case", "runner", "median", "interval", "ratio to baseline", "n"]]
     last = ""
     for row in rows:
         name = _name(row)
-        interval = numbers.interval_text(row.median.interval, row.unit, row.median.value)
+        interval = _interval(row)
         shown = "" if name == last else name
         value = numbers.quantity(row.median.value, row.unit)
         out.append([shown, sanitize(row.label, 40), value, interval, _ratio(row), str(row.median.n)])
@@ -90,7 +99,7 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
         [
             f"  {sanitize(row.label, 40)}",
             numbers.quantity(row.median.value, row.unit),
-            numbers.interval_text(row.median.interval, row.unit, row.median.value),
+            _interval(row),
             _ratio(row),
             str(row.median.n),
         ]
@@ -107,8 +116,12 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
 
 def _dense(rows: list[Row], columns: int) -> list[str]:
     """One line a candidate, its baseline's median beside it; the medians' intervals are in the report."""
-    out = [["case", "runner", "median", "baseline", "ratio to baseline", "n"]]
+    candidates = {row.arm for row in rows if not row.is_baseline}
+    if not candidates:
+        return _full(rows, columns)
+    heading = ["case", "runner", "median", "baseline", "ratio to baseline", "n"]
     base = {(row.point_hash, row.case, row.metric): row for row in rows if row.is_baseline}
+    out = [heading]
     for row in rows:
         if row.is_baseline:
             continue
@@ -116,7 +129,18 @@ def _dense(rows: list[Row], columns: int) -> list[str]:
         value = numbers.quantity(row.median.value, row.unit)
         theirs = "" if own is None else numbers.quantity(own.median.value, own.unit)
         out.append([_name(row), sanitize(row.label, 40), value, theirs, _ratio(row), str(row.median.n)])
-    return grid(out, columns, right=(2, 3, 5)) if len(out) > 1 else _full(rows, columns)
+    if len(candidates) == 1:  # its name stands above the table then
+        return grid([[line[0], *line[2:]] for line in out], columns, right=(1, 2, 4))
+    return grid(out, columns, right=(2, 3, 5))
+
+
+def _heading(machine: MachineLine, suite: str, rows: list[Row], style: str) -> str:
+    word = ", functional" if machine.functional else ""
+    text = f"{sanitize(suite, 60)} on {sanitize(machine.name, 60)}{word}"
+    candidates = {row.arm for row in rows if not row.is_baseline}
+    if style == "dense" and len(candidates) == 1:
+        text += f": {sanitize(candidates.pop(), 40)} against {sanitize(rows[0].baseline, 40)}"
+    return text
 
 
 def _results(machines: Sequence[MachineLine], rows: Sequence[Row], columns: int, style: str) -> list[str]:
@@ -124,9 +148,8 @@ def _results(machines: Sequence[MachineLine], rows: Sequence[Row], columns: int,
     for machine in machines:
         own = primary_rows([row for row in rows if row.machine_id == machine.machine_id])
         for suite in suite_order(own):
-            word = ", functional" if machine.functional else ""
-            lines += ["", fit(f"{sanitize(suite, 60)} on {sanitize(machine.name, 60)}{word}", columns).rstrip()]
             some = [row for row in own if row.suite == suite]
+            lines += ["", fit(_heading(machine, suite, some, style), columns).rstrip()]
             lines += {"full": _full, "stacked": _stacked, "dense": _dense}[style](some, columns)
     return lines
 

@@ -26,7 +26,12 @@ def sanitize(value: object, limit: int = LIMIT) -> str:
 _SCRUBS = (
     (re.compile(r"\b(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}\b"), "<mac>"),
     (re.compile(r"\b(?:\d{1,3}\.){3}\d{1,3}\b"), "<address>"),
-    (re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*[0-9a-fA-F](?![\w:])"), "<address>"),
+    (
+        re.compile(
+            r"(?<![\w:])(?:[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){7}|(?=[0-9a-fA-F:]*::)[0-9a-fA-F:]{3,39})(?![\w:])"
+        ),
+        "<address>",
+    ),
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"), "<user>"),
     (re.compile(r"(?<![\w/<.])/(?:[\w.+@~-]+/)*[\w.+@~-]+"), "<path>"),
 )

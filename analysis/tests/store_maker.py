@@ -42,7 +42,7 @@ def facts(**cpu: Any) -> dict[str, Any]:
             "architecture": "x86_64", "vendor": "GenuineIntel", "family": 6, "model": 85, "stepping": 7,
             "model_name": "Intel(R) Xeon(R) Platinum 8168 CPU @ 2.70GHz", "microcode": "0x5003605", "online": "0-3",
             "cpus_usable": 4, "sockets": 1, "cores": 2, "threads": 2, "numa_nodes": 1, "flags": ["avx2", "aes", "fpu"],
-            "caches": {"L1d": 32768, "L2": 1048576, "L3": 34603008}, "governor": None, "no_turbo": None, "boost": None,
+            "caches": {"L1d": {"bytes": 32768, "instances": 2}, "L3": {"bytes": 34603008, "instances": 1}}, "governor": None, "no_turbo": None, "boost": None,
             "why": {"governor": "no cpufreq in this virtual machine", "no_turbo": "no intel_pstate"}, **cpu,
         },
         "virt": {"kind": "systemd-nspawn", "hypervisor": "KVM", "clocksource": "kvm-clock", "dmi_vendor": None,
@@ -68,6 +68,7 @@ class StoreMaker:
 
     def __post_init__(self) -> None:
         self.db = sqlite3.connect(self.path)
+        self.db.execute("PRAGMA journal_mode = WAL")  # as the real store
         self.db.executescript(SCHEMA.read_text())
         self.folder = self.folder or self.path.parent
         self.db.execute(
@@ -151,16 +152,16 @@ class StoreMaker:
         return made or 0
 
     def trace(self, suite: str, arm: str, digest: str = "77" * 32, **info: Any) -> None:
-        info = {"runner": arm, "language_version": "C11", "sqlite_version": "3.51.0", "sqlite_source_id": "2025-11-04 abc",
-                "compile_options": ["THREADSAFE=1"], **info}  # fmt: skip
+        info = {"runner": arm, "language": "C", "language_version": "gcc 12.2.0", "driver": "SQLite C API", "driver_version": "3.51.0", "sqlite_version": "3.51.0", "sqlite_source_id": "2025-11-04 19:38:17 fb2c931ae597",
+                "compile_options": ["THREADSAFE=1", "OMIT_LOAD_EXTENSION"], "statement_cache_size": 32, **info}  # fmt: skip
         self.db.execute(
             "INSERT INTO trace VALUES (?, ?, ?, ?, ?)",
             (self.run, self.name(suite), self.name(arm), digest, json.dumps(info)),
         )
 
     def bundle(self, sha: str = "b" * 64, **manifest: Any) -> None:
-        manifest = {"arch": "x86_64", "isa": "x86-64-v2", "min_glibc": "2.34", "toolchains": {"gcc": "12.2.0", "rustc": "1.96.0"},
-                    "commit": "5f87e60aa", "dirty": False, **manifest}  # fmt: skip
+        manifest = {"arch": "x86_64", "isa": "x86-64-v2", "min_glibc": "2.34", "git": {"commit": "5f87e60aa0", "dirty": False, "diff": None},
+                    "toolchains": {"c": {"CC_VERSION": "gcc 12.2.0"}, "rust": {"RUSTC_VERSION": "1.96.0"}}, **manifest}  # fmt: skip
         self.db.execute("INSERT INTO bundle VALUES (?, 'request_shape', 'main', ?)", (sha, json.dumps(manifest)))
 
     def close(self) -> Path:
@@ -207,7 +208,14 @@ def example(
     points += [(store.point("concurrent", f"workers={w}", {"workers": w}, "concurrent"), w) for w in (1, 2, 4)]
     for suite in ("sequential", "concurrent"):
         store.trace(suite, "c_sqlite")
-        store.trace(suite, "rust_rusqlite", language_version="rustc 1.96.0", driver_version="rusqlite 0.37.0")
+        store.trace(
+            suite,
+            "rust_rusqlite",
+            language="Rust",
+            language_version="1.96.0",
+            driver="rusqlite",
+            driver_version="0.37.0",
+        )
     arms = [("c_sqlite", False, 1.0), ("c_sqlite", True, 1.0), ("rust_rusqlite", False, 1.065)]
     for name in machines:
         machine = store.machine(name)

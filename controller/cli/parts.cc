@@ -4,7 +4,7 @@
 
 #include "lib/files.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_identity.h"
+#include "provisioning/cloud_init/ssh_keys.h"
 #include "provisioning/providers/local.h"
 #include "provisioning/providers/nspawn.h"
 #include "provisioning/ssh/local_transport.h"
@@ -37,7 +37,7 @@ Connector& Parts::connector() {
 
 Result<std::vector<Workload>> Parts::workloads() { return load_workloads(context_.source_root + "/workloads"); }
 
-Result<SshIdentity> Parts::make_identity() { return make_ssh_identity("benchctl", *context_.clock); }
+Result<SshIdentity> Parts::make_identity() { return make_ssh_identity(*context_.clock); }
 
 Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   BENCHCTL_TRY(SshIdentity identity, make_identity());

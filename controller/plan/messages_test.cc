@@ -99,7 +99,7 @@ const Case kCases[] = {
     {"aa", "%HEAD%\n[schedule]\naa = \"yes\"\n%FLEET%\n%SUITE%",
      "4:6: aa in [schedule] must be \"auto\", true or false"},
     {"too many trials", "%HEAD%\n[schedule]\nruns = 5000\n%FLEET%\n%SUITE%",
-     "4:8: the plan makes 20004 trials on one machine; the limit is 9000"},
+     "4:8: the plan makes 15003 trials on one machine; the limit is 9000"},
     {"percentage", "%HEAD%\n[noise]\nmax_steal = 0.01\n%FLEET%\n%SUITE%",
      "4:13: max_steal in [noise] must be a percentage from \"0%\" to \"100%\""},
     {"percentages crossed", "%HEAD%\n[noise]\nmax_steal = \"9%\"\n%FLEET%\n%SUITE%",

@@ -25,20 +25,34 @@ toml::Place suite_place(const toml::Node& root, size_t index) {
   return suites != nullptr && index < suites->items.size() ? suites->items[index].place : root.place;
 }
 
+void refuse_trials(const toml::Node& root, PlanContext& context, int64_t trials) {
+  context.findings.error(find_place(root, "schedule", "runs"), "the plan makes " + std::to_string(trials) +
+                                                                   " trials on one machine; the limit is " +
+                                                                   std::to_string(kTrialsOfMachine));
+}
+
 // Counted before any point is made, so that a hostile plan costs nothing.
-bool points_fit(const toml::Node& root, PlanContext& context, const Plan& plan) {
-  bool fit = true;
-  for (size_t i = 0; i < plan.suites.size(); ++i)
-    for (const auto& [name, fleet] : plan.fleets) {
+bool size_fits(const toml::Node& root, PlanContext& context, const Plan& plan) {
+  const int64_t rounds = plan.schedule.warmup_rounds + plan.schedule.runs;
+  bool fits = true;
+  for (const auto& [name, fleet] : plan.fleets) {
+    int64_t trials = 0;  // without the copies of baselines
+    for (size_t i = 0; i < plan.suites.size() && fits; ++i) {
       int64_t points = count_points(plan.suites[i], cpus_of(fleet, context.source.host));
+      trials += points * rounds * static_cast<int64_t>(plan.suites[i].arms.size());
       if (points <= kPointsOfSuite) continue;
       context.findings.error(suite_place(root, i), "suite " + quoted(plan.suites[i].name) + " has more than " +
                                                        std::to_string(kPointsOfSuite) +
                                                        " combinations of its parameters; list fewer values");
-      fit = false;
-      break;
+      fits = false;
     }
-  return fit;
+    if (fits && trials > kTrialsOfMachine) {
+      refuse_trials(root, context, trials);
+      fits = false;
+    }
+    if (!fits) break;
+  }
+  return fits;
 }
 
 std::string as_duration(double seconds) {
@@ -63,12 +77,9 @@ void check_time(const toml::Node& root, PlanContext& context, const Plan& plan, 
 }  // namespace
 
 void check_whole(const toml::Node& root, PlanContext& context, Plan& plan) {
-  if (!points_fit(root, context, plan)) return;
+  if (!size_fits(root, context, plan)) return;
   Estimate total = estimate(plan, context.workloads, context.source.host);
-  if (total.most_trials > kTrialsOfMachine)
-    return context.findings.error(find_place(root, "schedule", "runs"),
-                                  "the plan makes " + std::to_string(total.most_trials) +
-                                      " trials on one machine; the limit is " + std::to_string(kTrialsOfMachine));
+  if (total.most_trials > kTrialsOfMachine) return refuse_trials(root, context, total.most_trials);
   check_time(root, context, plan, total);
   if (plan.schedule.runs < kRunsForVerdict)
     context.findings.warn(find_place(root, "schedule", "runs"), std::to_string(plan.schedule.runs) +

@@ -83,9 +83,12 @@ Result<std::map<std::string, std::string>> checks_of(const std::string& csv, con
     auto cells = split(lines[i], ',');
     if (cells.size() != static_cast<size_t>(split(header_of(format), ',').size()))
       return malformed(i + 1, "has another number of columns");
-    std::string_view name = cells[0];
-    name.remove_prefix(std::min(name.size(), name.find('/') == std::string_view::npos ? 0 : name.find('/') + 1));
-    if (!checks.emplace(name, cells[static_cast<size_t>(column)]).second) return malformed(i + 1, "repeats its case");
+    std::string name(cells[0]), check(cells[static_cast<size_t>(column)]);
+    if (name.starts_with(arm + "/")) name.erase(0, arm.size() + 1);
+    auto [place, fresh] = checks.emplace(name, check);
+    // Rows of the generic format are told apart by case and metric, and may repeat: all of them count.
+    if (!fresh && format != "generic") return malformed(i + 1, "repeats its case");
+    if (!fresh) place->second += " " + check;
   }
   if (checks.empty()) return malformed(2, "is missing: there are no cases");
   return checks;

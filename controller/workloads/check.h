@@ -17,8 +17,8 @@ namespace benchctl {
 Result<std::string> run_arm(const Workload& workload, const ArmDecl& arm, const Bundle& bundle,
                             const std::vector<std::string>& words, BuildContext& context);
 
-// Case without its first part (the runner's name) -> check, of the CSV that `format` names. kWorkload where it is
-// malformed.
+// Case, without a first part that is the arm's name, -> check, of the CSV that `format` names (generic: the checks of
+// all its rows). kWorkload where it is malformed.
 Result<std::map<std::string, std::string>> checks_of(const std::string& csv, const std::string& format,
                                                      const std::string& arm);
 

@@ -4,7 +4,7 @@
 #include "lib/files.h"
 #include "lib/json.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_identity.h"
+#include "provisioning/cloud_init/ssh_keys.h"
 #include "provisioning/cloud_init/user_data.h"
 #include "provisioning/command.h"
 
@@ -12,7 +12,7 @@ namespace benchctl {
 namespace {
 
 TEST(UserData, HoldsKeysAndMarkerAndNoOtherWayIn) {
-  Bootstrap bootstrap = make_bootstrap({"PRIVATE\nKEY\n", "ssh-ed25519 HOST c"}, "ssh-ed25519 CLIENT c");
+  Bootstrap bootstrap = user_data({"PRIVATE\nKEY\n", "ssh-ed25519 HOST c"}, {"", "ssh-ed25519 CLIENT c"});
   ASSERT_EQ(bootstrap.user_data.rfind("#cloud-config\n", 0), 0U);
   auto config = Json::parse(bootstrap.user_data.substr(bootstrap.user_data.find('\n')));
   ASSERT_TRUE(config.ok()) << config.error().message;
@@ -28,7 +28,7 @@ TEST(UserData, HoldsKeysAndMarkerAndNoOtherWayIn) {
 
 TEST(UserData, HostileCommentStaysInItsString) {
   std::string hostile = "ssh-ed25519 X c\"\nruncmd: [[reboot]]\n#";
-  auto text = make_bootstrap({"p", "q"}, hostile).user_data;
+  auto text = user_data({"p", "q"}, {"", hostile}).user_data;
   auto config = Json::parse(text.substr(text.find('\n')));
   ASSERT_TRUE(config.ok());
   EXPECT_EQ((*config)["users"].as_array()[0]["ssh_authorized_keys"].as_strings()[0], hostile);
@@ -37,10 +37,10 @@ TEST(UserData, HostileCommentStaysInItsString) {
 
 TEST(SshIdentity, FingerprintIsTheOneThatSshKeygenPrints) {
   SystemClock clock;
-  auto identity = make_ssh_identity("bc test", clock);
+  auto identity = make_ssh_identity(clock);
   ASSERT_TRUE(identity.ok()) << identity.error().message;
   EXPECT_NE(identity->private_key.find("OPENSSH PRIVATE KEY"), std::string::npos);
-  auto other = make_ssh_identity("bc test", clock);
+  auto other = make_ssh_identity(clock);
   ASSERT_TRUE(other.ok());
   EXPECT_NE(other->private_key, identity->private_key);
 
@@ -50,7 +50,7 @@ TEST(SshIdentity, FingerprintIsTheOneThatSshKeygenPrints) {
   spec.deadline = Deadline::in(clock, std::chrono::seconds(20));
   auto printed = run_checked(spec, clock);
   ASSERT_TRUE(printed.ok()) << printed.error().message;
-  auto fingerprint = ssh_fingerprint(identity->public_key);
+  auto fingerprint = host_key_fingerprint(identity->public_key);
   ASSERT_TRUE(fingerprint.ok());
   EXPECT_NE(printed->find(*fingerprint + " "), std::string::npos) << *printed << *fingerprint;
 }
@@ -63,13 +63,13 @@ TEST(SshIdentity, NoKeyStaysBehind) {
            *names : std::vector<std::string>{};
   };
   auto before = keys();
-  ASSERT_TRUE(make_ssh_identity("x", clock).ok());
+  ASSERT_TRUE(make_ssh_identity(clock).ok());
   EXPECT_EQ(keys(), before);
 }
 
 TEST(SshIdentity, WhatIsNoKeyIsRefused) {
   for (const char* text : {"", "ssh-ed25519", "ssh-ed25519 ???", "ssh-ed25519 AAAA"})
-    EXPECT_FALSE(ssh_fingerprint(text).ok()) << text;
+    EXPECT_FALSE(host_key_fingerprint(text).ok()) << text;
 }
 
 }  // namespace

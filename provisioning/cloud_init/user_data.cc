@@ -9,7 +9,7 @@ constexpr char kMarker[] = "/run/benchctl/ready";
 
 }  // namespace
 
-Bootstrap make_bootstrap(const SshIdentity& host, const std::string& client_public_key) {
+Bootstrap user_data(const SshIdentity& host, const SshIdentity& client) {
   // JSON is YAML: whatever a key or comment holds, it cannot leave its string.
   Json config = Json::object();
   config.set("ssh_deletekeys", true);
@@ -20,7 +20,7 @@ Bootstrap make_bootstrap(const SshIdentity& host, const std::string& client_publ
   Json root = Json::object();
   root.set("name", "root");
   root.set("lock_passwd", true);
-  root.set("ssh_authorized_keys", Json(Json::Array{client_public_key}));
+  root.set("ssh_authorized_keys", Json(Json::Array{client.public_key}));
   config.set("users", Json(Json::Array{root}));
   // A reboot of ours must not meet upgrades or a changed network.
   config.set("package_update", false);

@@ -11,6 +11,6 @@ namespace benchctl {
 // Root logs in with the client key and nothing else; the machine shows `host`'s key, so that the first connection can
 // be pinned; the marker file is made last. Other host keys, of the image or of cloud-init, are deleted.
 // The host key is for one use only: whatever runs on the machine may be able to read user-data.
-Bootstrap make_bootstrap(const SshIdentity& host, const std::string& client_public_key);
+Bootstrap user_data(const SshIdentity& host, const SshIdentity& client);
 
 }  // namespace benchctl

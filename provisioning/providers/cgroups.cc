@@ -64,7 +64,7 @@ std::vector<CgroupHierarchy> parse_cgroup_mounts(const std::string& mountinfo) {
 Result<Cgroups> Cgroups::of_this_computer() {
   BENCHCTL_TRY(std::string mountinfo, read_pseudo_file("/proc/self/mountinfo"));
   auto hierarchies = parse_cgroup_mounts(mountinfo);
-  std::erase_if(hierarchies, [](const auto& h) { return !benchctl::exists(h.path + "/cgroup.procs"); });
+  std::erase_if(hierarchies, [](const auto& h) { return !exists(h.path + "/cgroup.procs"); });
   if (hierarchies.empty()) return Error{ErrorKind::kProvisioning, "no cgroup hierarchy is mounted in /sys/fs/cgroup"};
   return Cgroups(std::move(hierarchies));
 }
@@ -148,9 +148,9 @@ std::set<std::string> Cgroups::tags() const {
   return found;
 }
 
-bool Cgroups::exists(const std::string& tag) const {
+bool Cgroups::is_there(const std::string& tag) const {
   return std::any_of(hierarchies_.begin(), hierarchies_.end(),
-                     [&](const auto& h) { return benchctl::exists(h.path + "/" + tag); });
+                     [&](const auto& h) { return exists(h.path + "/" + tag); });
 }
 
 Status Cgroups::destroy(const std::string& tag, Clock& clock, Deadline deadline) const {
@@ -159,7 +159,7 @@ Status Cgroups::destroy(const std::string& tag, Clock& clock, Deadline deadline)
     for (int pid : pids(tag)) kill(pid, SIGKILL);
     for (const auto& h : hierarchies_)
       each_folder(h.path + "/" + tag, [](const std::string& folder) { rmdir(folder.c_str()); });
-    if (!exists(tag)) return {};
+    if (!is_there(tag)) return {};
     if (deadline.passed(clock)) break;
     clock.sleep(std::chrono::milliseconds(5));
   }

@@ -40,7 +40,7 @@ class Cgroups {
 
   std::set<int> pids(const std::string& tag) const;  // of all hierarchies and folders below; as our /proc numbers them
   std::set<std::string> tags() const;                // names of the folders that start with "bc-"
-  bool exists(const std::string& tag) const;
+  bool is_there(const std::string& tag) const;
   // Kills every process and removes the folders; absent is success. kLeaked when some are left at the deadline.
   Status destroy(const std::string& tag, Clock& clock, Deadline deadline) const;
 

@@ -17,13 +17,14 @@
 #include "provisioning/providers/loop_devices.h"
 #include "provisioning/providers/nspawn_image.h"
 #include "provisioning/providers/nspawn_launch.h"
-#include "provisioning/providers/nspawn_options.h"
+#include "provisioning/providers/nspawn_shape.h"
 
 namespace benchctl {
 namespace {
 
 constexpr char kWorkDir[] = "/var/lib/benchctl";
-constexpr std::chrono::seconds kStepTime{60};  // one tool; they need milliseconds on a quiet computer
+constexpr std::chrono::seconds kStepTime{60};   // one tool; they need milliseconds on a quiet computer
+constexpr std::chrono::seconds kEntryTime{10};  // until the detached launcher is in its cgroups
 constexpr std::chrono::seconds kDestroyTime{20};
 
 Error provisioning_error(const Error& error, const std::string& where) {
@@ -82,7 +83,7 @@ Capabilities NspawnProvider::capabilities() const {
 
 Status NspawnProvider::check(const MachineSpec& spec) {
   BENCHCTL_CHECK(nspawn_recipe(spec.image));
-  BENCHCTL_CHECK(NspawnOptions::parse(spec));
+  BENCHCTL_CHECK(NspawnShape::parse(spec));
   if (geteuid() != 0)
     return Error{
         ErrorKind::kProvisioning,
@@ -113,12 +114,12 @@ Status NspawnProvider::check(const MachineSpec& spec) {
 
 Status NspawnProvider::prepare(const MachineSpec& spec, const std::function<void(const std::string&)>& say) {
   BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image));
-  return make_nspawn_image(dirs_.cache, recipe, clock_, say);
+  return make_nspawn_image(options_.cache, recipe, clock_, say);
 }
 
 Result<std::vector<MachineTag>> NspawnProvider::tags() const {
   std::set<std::string> names;
-  if (auto folders = list_dir(dirs_.state)) names.insert(folders->begin(), folders->end());
+  if (auto folders = list_dir(options_.state)) names.insert(folders->begin(), folders->end());
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
   names.merge(cgroups.tags());
   std::vector<MachineTag> found;
@@ -129,13 +130,13 @@ Result<std::vector<MachineTag>> NspawnProvider::tags() const {
 
 Result<Machine> NspawnProvider::create(const MachineSpec& spec, const Lease& lease, const Bootstrap& bootstrap) {
   BENCHCTL_TRY(MachineTag tag, MachineTag::of(lease));
-  BENCHCTL_CHECK(make_dirs(dirs_.state, 0700));
-  const std::string folder = dirs_.state + "/" + tag.text();
+  BENCHCTL_CHECK(make_dirs(options_.state, 0700));
+  const std::string folder = options_.state + "/" + tag.text();
   // The first trace of the machine, and already its whole record.
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return errno_error("mkdir " + folder, ErrorKind::kProvisioning);
   BENCHCTL_TRY(UniqueFd lock, lock_folder(folder, clock_));
-  BENCHCTL_CHECK(failpoints_.reach("nspawn:folder"));
+  BENCHCTL_CHECK(reach("nspawn:folder"));
   Machine machine = describe(tag);
   BENCHCTL_TRY(MachineState now, state(machine));
   struct stat link {};
@@ -148,22 +149,22 @@ Result<Machine> NspawnProvider::create(const MachineSpec& spec, const Lease& lea
 }
 
 Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, const Bootstrap& bootstrap) {
-  BENCHCTL_TRY(NspawnOptions options, NspawnOptions::parse(spec));
+  BENCHCTL_TRY(NspawnShape shape, NspawnShape::parse(spec));
   BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image));
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
-  const std::string image = nspawn_image_path(dirs_.cache, recipe), folder = dirs_.state + "/" + tag.text();
+  const std::string image = nspawn_image_path(options_.cache, recipe), folder = options_.state + "/" + tag.text();
   if (!exists(image)) return Error{ErrorKind::kProvisioning, "image " + recipe.suite + " has not been made yet"};
   // Leftovers of an attempt that was cut off: processes first, they may still be at work here.
   BENCHCTL_CHECK(cgroups.destroy(tag.text(), clock_, Deadline::in(clock_, kDestroyTime)));
   BENCHCTL_TRY(auto leftovers, list_dir(folder));
   for (const auto& name : leftovers) BENCHCTL_CHECK(remove_tree(folder + "/" + name));
 
-  BENCHCTL_CHECK(cgroups.make(tag.text(), options.limits));
-  BENCHCTL_CHECK(failpoints_.reach("nspawn:cgroups"));
+  BENCHCTL_CHECK(cgroups.make(tag.text(), shape.limits));
+  BENCHCTL_CHECK(reach("nspawn:cgroups"));
 
   const std::string disk = folder + "/work.img";
   UniqueFd file(open(disk.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file || ftruncate(file.get(), options.disk_bytes) != 0) return errno_error("make " + disk);
+  if (!file || ftruncate(file.get(), shape.disk_bytes) != 0) return errno_error("make " + disk);
   file.reset();
   CommandSpec format;
   std::string root = std::to_string(kNspawnUidBase);
@@ -173,22 +174,22 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
                  disk};
   format.deadline = Deadline::in(clock_, kStepTime);
   BENCHCTL_CHECK(run_checked(format, clock_));
-  BENCHCTL_CHECK(failpoints_.reach("nspawn:disk"));
+  BENCHCTL_CHECK(reach("nspawn:disk"));
 
   BENCHCTL_CHECK(make_dirs(folder + "/mnt"));
   BENCHCTL_CHECK(make_dirs(folder + "/seed"));
   BENCHCTL_CHECK(write_atomic(folder + "/seed/user-data", bootstrap.user_data));
   BENCHCTL_CHECK(write_atomic(folder + "/seed/meta-data", meta_data(tag)));
   BENCHCTL_CHECK(write_atomic(folder + "/seed/network-config", network_config(tag.nonce)));
-  BENCHCTL_CHECK(failpoints_.reach("nspawn:seed"));
+  BENCHCTL_CHECK(reach("nspawn:seed"));
 
   CommandSpec start;
   // setsid --fork: the machine is no child of ours and holds none of our descriptors. The console is cut by a reader of
   // its own, so that a machine that prints without end fills no disk.
   start.argv = {"sh", "-euc",
                 "setsid --fork sh -c 'sh -euc \"$LAUNCH\" 2>&1 </dev/null | "
-                "{ cd \"$DIR\" && for f in $HELPER_CGROUPS; do echo 0 >\"$f/cgroup.procs\" || exit 1; done; "
-                "head -c 262144 >console; exec cat >/dev/null; }' </dev/null >/dev/null 2>&1"};
+                "{ cd \"$DIR\" || exit; for f in $HELPER_CGROUPS; do echo 0 >\"$f/cgroup.procs\" || late=1; done; "
+                "head -c 262144 >console; [ -n \"$late\" ] || exec cat >/dev/null; }' </dev/null >/dev/null 2>&1"};
   start.env = default_environment();
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{
            {"LAUNCH", kNspawnLaunch},
@@ -197,28 +198,27 @@ Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, co
            {"MACHINE_CGROUPS", join(cgroups.machine_folders(tag.text()), " ")},
            {"BASE", image},
            {"UIDS", root},
-           {"ROOT_BYTES", std::to_string(options.root_bytes)},
+           {"ROOT_BYTES", std::to_string(shape.root_bytes)},
            {"GATEWAY", subnet(tag.nonce) + "1/24"},
            {"NAME", tag.name()}})
     start.env.push_back(name + "=" + value);
   start.deadline = Deadline::in(clock_, kStepTime);
   BENCHCTL_CHECK(run_checked(start, clock_));
-  BENCHCTL_CHECK(failpoints_.reach("nspawn:launched"));
+  BENCHCTL_CHECK(reach("nspawn:launched"));
 
   // The last thing before the boot is the link to its network; without it, what went wrong stands on the console.
   struct stat link {};
-  Deadline deadline = Deadline::in(clock_, kStepTime);
+  Deadline deadline = Deadline::in(clock_, kStepTime), first = Deadline::in(clock_, kEntryTime);
   while (lstat((folder + "/netns").c_str(), &link) != 0) {
-    bool failed = exists(folder + "/console") && cgroups.pids(tag.text()).empty();
-    if (failed || deadline.passed(clock_)) {
+    bool alive = !cgroups.pids(tag.text()).empty();
+    if (deadline.passed(clock_) || (!alive && (first.passed(clock_) || exists(folder + "/console")))) {
       std::string text = console(describe(tag));
-      return Error{ErrorKind::kProvisioning,
-                   "could not be started: " +
-                       sanitize(trim(text.substr(text.size() - std::min<size_t>(text.size(), 400))), 400)};
+      text = text.substr(text.size() - std::min<size_t>(text.size(), 400));
+      return Error{ErrorKind::kProvisioning, "could not be started: " + sanitize(trim(text), 400)};
     }
     clock_.sleep(std::chrono::milliseconds(10));
   }
-  BENCHCTL_CHECK(failpoints_.reach("nspawn:started"));
+  BENCHCTL_CHECK(reach("nspawn:started"));
   return {};
 }
 
@@ -228,7 +228,7 @@ Result<MachineState> NspawnProvider::state(Machine& machine) {
   if (tag == known.end()) return MachineState::kGone;
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
   if (cgroups.pids(tag->text()).empty()) return MachineState::kStopped;
-  const std::string netns = dirs_.state + "/" + tag->text() + "/netns";
+  const std::string netns = options_.state + "/" + tag->text() + "/netns";
   if (!exists(netns)) return MachineState::kPending;  // it is a link: this asks for the process behind it
   Endpoint endpoint;
   endpoint.host = subnet(tag->nonce) + "2";
@@ -243,8 +243,8 @@ Status NspawnProvider::remove(const std::string& tag) {
   Deadline deadline = Deadline::in(clock_, kDestroyTime);
   BENCHCTL_CHECK(cgroups.destroy(tag, clock_, deadline));
   // The last process is gone, and its namespaces go now; the loop device clears itself with them.
-  BENCHCTL_CHECK(detach_loop_devices(dirs_.state + "/" + tag + "/work.img", clock_, deadline));
-  return remove_tree(dirs_.state + "/" + tag);
+  BENCHCTL_CHECK(detach_loop_devices(options_.state + "/" + tag + "/work.img", clock_, deadline));
+  return remove_tree(options_.state + "/" + tag);
 }
 
 Status NspawnProvider::destroy(const Machine& machine) {
@@ -276,16 +276,12 @@ std::string NspawnProvider::console(const Machine& machine) const {
   if (known)
     for (const auto& tag : *known)
       if (tag.nonce == machine.nonce)
-        if (auto text = read_file(dirs_.state + "/" + tag.text() + "/console", 1 << 20)) return *text;
+        if (auto text = read_file(options_.state + "/" + tag.text() + "/console", 1 << 20)) return *text;
   return "";
 }
 
-std::vector<std::string> remove_seed_command() {
-  return {
-      "sh", "-c",
-      "rm -rf /var/lib/cloud/seed/nocloud /var/lib/cloud/instance/user-data.txt* "
-      "/var/lib/cloud/instance/cloud-config.txt "
-      "/var/lib/cloud/instance/obj.pkl /var/lib/cloud/instance/scripts /run/cloud-init/instance-data-sensitive.json"};
+Status NspawnProvider::reach(const char* where) {
+  return options_.failpoints == nullptr ? Status() : options_.failpoints->reach(where);
 }
 
 }  // namespace benchctl

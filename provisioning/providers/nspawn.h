@@ -15,17 +15,18 @@
 
 namespace benchctl {
 
-struct NspawnDirs {
+struct NspawnOptions {
   std::string cache = "/var/cache/benchctl";         // images/<sha256 of recipe>
   std::string state = "/var/lib/benchctl/machines";  // <tag>/; not below /run
+  Failpoints* failpoints =
+      nullptr;  // reached at "nspawn:folder", ":cgroups", ":disk", ":seed", ":launched", ":started"
 };
 
 // fleet options: cpus = "0-1" (a CPU list), memory = "1GiB", disk = "2GiB" (the work directory), root = "1GiB" (what
 // the machine may write elsewhere; it is memory).
 class NspawnProvider final : public Provider {
  public:
-  NspawnProvider(NspawnDirs dirs, Clock& clock, Failpoints& failpoints)
-      : dirs_(std::move(dirs)), clock_(clock), failpoints_(failpoints) {}
+  NspawnProvider(NspawnOptions options, Clock& clock) : options_(std::move(options)), clock_(clock) {}
 
   Capabilities capabilities() const override;
   Status check(const MachineSpec& spec) override;
@@ -44,13 +45,10 @@ class NspawnProvider final : public Provider {
   Result<std::vector<MachineTag>> tags() const;
   Status remove(const std::string& tag);
 
-  NspawnDirs dirs_;
-  Clock& clock_;
-  Failpoints& failpoints_;
-};
+  Status reach(const char* where);
 
-// For the machine's root to run once it is up: removes user-data (with the one-use host key and whatever else it held)
-// from every place where cloud-init keeps it.
-std::vector<std::string> remove_seed_command();
+  NspawnOptions options_;
+  Clock& clock_;
+};
 
 }  // namespace benchctl

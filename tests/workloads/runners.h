@@ -35,6 +35,12 @@ inline BuildContext shared_context() {
   return context_for(BENCHCTL_SOURCE_DIR "/workloads", BENCHCTL_BINARY_DIR "/workloads-cache");
 }
 
+inline void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  EXPECT_TRUE(file.good()) << path;
+}
+
 // A folder that is gone with the object.
 class TempDir {
  public:
@@ -51,20 +57,21 @@ class TempDir {
   std::string path_;
 };
 
+inline Result<std::string> build_runner(const std::string& arm) {
+  BuildContext context = shared_context();
+  BENCHCTL_TRY(Workload workload, load_workload(context.root + "/request_shape"));
+  BENCHCTL_TRY(auto bundles, build_bundles(workload, {arm}, context));
+  return bundles.front().folder + "/" + workload.arm(arm)->argv[0];
+}
+
 // The program of an arm, from the shared cache; empty (and a failed test) when it cannot be built.
 inline std::string runner(const std::string& arm) {
-  BuildContext context = shared_context();
-  auto workload = load_workload(context.root + "/request_shape");
-  if (!workload) {
-    ADD_FAILURE() << workload.error().message;
-    return "";
-  }
-  auto bundles = build_bundles(*workload, {arm}, context);
-  if (!bundles) {
-    ADD_FAILURE() << bundles.error().message;
-    return "";
-  }
-  return bundles->front().folder + "/" + workload->arm(arm)->argv[0];
+  static std::map<std::string, std::string> programs;
+  auto known = programs.find(arm);
+  if (known != programs.end()) return known->second;
+  auto program = build_runner(arm);
+  if (!program) ADD_FAILURE() << program.error().message;
+  return programs[arm] = program ? *program : "";
 }
 
 inline CommandResult run_in(const std::string& folder, const std::vector<std::string>& argv,

@@ -8,10 +8,10 @@ static int bucket_of(int64_t ns)
   return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-static int64_t lower_bound_ns(int bucket)
+static int64_t upper_bound_ns(int bucket)
 {
   int shift = bucket < 512 ? 0 : bucket / 256 - 1;
-  return (int64_t)(bucket - shift * 256) << shift;
+  return ((int64_t)(bucket - shift * 256 + 1) << shift) - 1;
 }
 
 void histogram_record(struct histogram *histogram, int64_t ns)
@@ -33,7 +33,7 @@ int64_t histogram_percentile_ns(const struct histogram *histogram, int percent)
   int64_t rank = (histogram->total * percent + 99) / 100, seen = 0;
   for (int i = 0; rank > 0 && i < HISTOGRAM_BUCKETS; i++) {
     seen += histogram->counts[i];
-    if (seen >= rank) return lower_bound_ns(i);
+    if (seen >= rank) return upper_bound_ns(i) < histogram->max_ns ? upper_bound_ns(i) : histogram->max_ns;
   }
   return 0;
 }
@@ -42,7 +42,7 @@ void histogram_write(const struct histogram *histogram, FILE *out)
 {
   fputs("bucket_us,count\n", out);
   for (int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-    int64_t ns = lower_bound_ns(i);
+    int64_t ns = upper_bound_ns(i);
     if (histogram->counts[i])
       fprintf(out, "%lld.%03d,%lld\n", (long long)(ns / 1000), (int)(ns % 1000), (long long)histogram->counts[i]);
   }

@@ -15,9 +15,9 @@ struct histogram {
 
 void histogram_record(struct histogram *histogram, int64_t ns);
 void histogram_add(struct histogram *into, const struct histogram *other);
-/* The lower bound of the bucket that holds the nearest-rank percentile; 0 of an empty histogram. */
+/* The upper bound of the bucket that holds the nearest-rank percentile, at most the maximum; 0 of an empty histogram. */
 int64_t histogram_percentile_ns(const struct histogram *histogram, int percent);
-/* CSV `bucket_us,count`: the lower bounds of the buckets that are not empty, in ascending order. */
+/* CSV `bucket_us,count`: the upper bounds (the largest value inside) of the buckets that are not empty, ascending. */
 void histogram_write(const struct histogram *histogram, FILE *out);
 
 #endif

@@ -33,8 +33,8 @@ int main(int argc, char **argv)
       break;
   }
   /* Output that did not arrive is a failure: a full disk must not look like a short result. */
-  if (fflush(stdout) != 0) {
-    perror(RUNNER ": standard output");
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fputs(RUNNER ": standard output: it could not be written in full\n", stderr);
     return 1;
   }
   remove_database(options.path);

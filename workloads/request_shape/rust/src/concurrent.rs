@@ -3,7 +3,7 @@ use crate::database::Database;
 use crate::histogram::Histogram;
 use crate::options::{Load, Options};
 use crate::request::{admin_item_edit, admin_item_update};
-use crate::{Failure, RUNNER};
+use crate::{print_line, Failure, RUNNER};
 use rusqlite::ErrorCode;
 use std::fs::OpenOptions;
 use std::io::BufWriter;
@@ -135,11 +135,11 @@ fn write_histogram_file(load: &str, suffix: &str, histogram: &Histogram) -> Resu
         .map_err(|error| Failure::new(&path, error))
 }
 
-fn print_row(options: &Options, latencies: &Histogram, errors: u64) {
+fn print_row(options: &Options, latencies: &Histogram, errors: u64) -> Result<(), Failure> {
     let us = |ns: u64| ns as f64 / 1e3;
     let seconds = options.duration.as_secs_f64();
-    println!("case,workers,seconds,requests,requests_per_second,p50_us,p95_us,p99_us,max_us,errors");
-    println!(
+    print_line("case,workers,seconds,requests,requests_per_second,p50_us,p95_us,p99_us,max_us,errors")?;
+    print_line(&format!(
         "{RUNNER}/app_request/{},{},{seconds:.3},{},{:.3},{:.3},{:.3},{:.3},{:.3},{errors}",
         options.load.name(),
         options.workers,
@@ -149,7 +149,7 @@ fn print_row(options: &Options, latencies: &Histogram, errors: u64) {
         us(latencies.percentile_ns(95)),
         us(latencies.percentile_ns(99)),
         us(latencies.max_ns),
-    );
+    ))
 }
 
 pub fn run(options: &Options) -> Result<(), Failure> {
@@ -191,6 +191,5 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     });
     write_histogram_file(options.load.name(), "", &total.latencies)?;
     write_histogram_file(options.load.name(), ".errors", &total.busy_waits)?;
-    print_row(options, &total.latencies, total.busy_waits.total);
-    Ok(())
+    print_row(options, &total.latencies, total.busy_waits.total)
 }

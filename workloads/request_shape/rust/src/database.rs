@@ -64,7 +64,7 @@ pub struct Database {
 
 struct Tracing {
     request: &'static str,
-    step: usize,
+    lines: Vec<String>,
 }
 
 impl Database {
@@ -107,9 +107,13 @@ impl Database {
         Ok(sum)
     }
 
-    /// From now on every executed statement is printed.
+    /// From now on every executed statement is noted, until `traced` takes the notes.
     pub fn trace(&mut self, request: &'static str) {
-        self.tracing = Some(Tracing { request, step: 0 });
+        self.tracing = Some(Tracing { request, lines: Vec::new() });
+    }
+
+    pub fn traced(&mut self) -> Vec<String> {
+        self.tracing.take().map_or(Vec::new(), |tracing| tracing.lines)
     }
 
     /// Reads the first row; an error when there is none.
@@ -118,7 +122,7 @@ impl Database {
         let tracing = &mut self.tracing;
         prepared.query_row(values, |row| {
             if let Some(tracing) = tracing {
-                tracing.print(statement, values, Some(row))?;
+                tracing.note(statement, values, Some(row))?;
             }
             Ok(Row { first: row.get_ref(0)?.as_i64_or_null()?.unwrap_or(0), sum: sum_columns(row)? })
         })
@@ -127,7 +131,7 @@ impl Database {
     pub fn execute(&mut self, statement: &Statement, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
         self.connection.prepare_cached(statement.sql)?.execute(values)?;
         if let Some(tracing) = &mut self.tracing {
-            tracing.print(statement, values, None)?;
+            tracing.note(statement, values, None)?;
         }
         Ok(())
     }
@@ -163,7 +167,7 @@ fn sum_columns(row: &rusqlite::Row) -> rusqlite::Result<u64> {
 }
 
 impl Tracing {
-    fn print(&mut self, statement: &Statement, values: &[&dyn ToSql], row: Option<&rusqlite::Row>) -> rusqlite::Result<()> {
+    fn note(&mut self, statement: &Statement, values: &[&dyn ToSql], row: Option<&rusqlite::Row>) -> rusqlite::Result<()> {
         let mut bound = Vec::new();
         for value in values {
             bound.push(match value.to_sql()? {
@@ -179,9 +183,9 @@ impl Tracing {
             }
         }
         let or_dash = |parts: Vec<String>| if parts.is_empty() { "-".into() } else { parts.join(", ") };
-        self.step += 1;
-        let Tracing { request, step } = self;
-        println!("{request}\t{step}\t{}\t{}\t{}\t{}", statement.name, statement.sql, or_dash(bound), or_dash(read));
+        let (request, step) = (self.request, self.lines.len() + 1);
+        let Statement { name, sql } = statement;
+        self.lines.push(format!("{request}\t{step}\t{name}\t{sql}\t{}\t{}", or_dash(bound), or_dash(read)));
         Ok(())
     }
 }

@@ -16,9 +16,9 @@ fn bucket_of(ns: u64) -> usize {
     ((shift as usize * 256) + (ns >> shift) as usize).min(BUCKETS - 1)
 }
 
-fn lower_bound_ns(bucket: usize) -> u64 {
+fn upper_bound_ns(bucket: usize) -> u64 {
     let shift = (bucket / 256).saturating_sub(1);
-    ((bucket - shift * 256) as u64) << shift
+    (((bucket - shift * 256 + 1) as u64) << shift) - 1
 }
 
 impl Histogram {
@@ -40,24 +40,24 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// The lower bound of the bucket that holds the nearest-rank percentile; 0 of an empty histogram.
+    /// The upper bound of the bucket that holds the nearest-rank percentile, at most the maximum; 0 of an empty histogram.
     pub fn percentile_ns(&self, percent: u64) -> u64 {
         let rank = (self.total * percent).div_ceil(100);
         let mut seen = 0;
         for (bucket, count) in self.counts.iter().enumerate() {
             seen += count;
             if rank > 0 && seen >= rank {
-                return lower_bound_ns(bucket);
+                return upper_bound_ns(bucket).min(self.max_ns);
             }
         }
         0
     }
 
-    /// CSV `bucket_us,count`: the lower bounds of the buckets that are not empty, in ascending order.
+    /// CSV `bucket_us,count`: the upper bounds (the largest value inside) of the buckets that are not empty, ascending.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "bucket_us,count")?;
         for (bucket, &count) in self.counts.iter().enumerate().filter(|(_, &count)| count > 0) {
-            let ns = lower_bound_ns(bucket);
+            let ns = upper_bound_ns(bucket);
             writeln!(out, "{}.{:03},{count}", ns / 1000, ns % 1000)?;
         }
         out.flush()

@@ -1,6 +1,6 @@
 //! --info: what this program really is, as JSON.
 use crate::database::STATEMENT_CACHE_SIZE;
-use crate::{Failure, RUNNER};
+use crate::{print_line, Failure, RUNNER};
 use rusqlite::Connection;
 
 fn quoted(text: &str) -> String {
@@ -31,6 +31,5 @@ pub fn print() -> Result<(), Failure> {
         ("build_flags", quoted(option_env!("BENCHCTL_BUILD_FLAGS").unwrap_or("unknown"))),
     ];
     let members: Vec<String> = members.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
-    println!("{{{}}}", members.join(","));
-    Ok(())
+    print_line(&format!("{{{}}}", members.join(",")))
 }

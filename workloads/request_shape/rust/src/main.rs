@@ -29,8 +29,15 @@ fn run(options: &options::Options) -> Result<(), Failure> {
         Action::Trace => sequential::trace(options)?,
         Action::Info => info::print()?,
     }
-    // Output that did not arrive is a failure: a full disk must not look like a short result.
-    std::io::stdout().flush().map_err(|error| Failure::new("standard output", error))
+    Ok(())
+}
+
+/// Prints at once. Output that did not arrive is a failure: a full disk must not look like a short result.
+pub fn print_line(line: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(|_| Failure("standard output: it could not be written in full".into()))
 }
 
 fn remove_database(path: &str) {

@@ -1,4 +1,4 @@
-#include "provisioning/cloud_init/ssh_identity.h"
+#include "provisioning/cloud_init/ssh_keys.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -47,7 +47,7 @@ std::string base64_encode(std::string_view bytes) {
 
 }  // namespace
 
-Result<SshIdentity> make_ssh_identity(const std::string& comment, Clock& clock) {
+Result<SshIdentity> make_ssh_identity(Clock& clock) {
   const char* tmpdir = std::getenv("TMPDIR");
   // Memory where there is some: the key then never reaches a disk.
   std::string pattern = std::string(exists("/dev/shm")  ? "/dev/shm"
@@ -60,7 +60,7 @@ Result<SshIdentity> make_ssh_identity(const std::string& comment, Clock& clock) 
     ~Folder() { (void)remove_tree(path); }
   } folder{pattern};
   CommandSpec spec;
-  spec.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", folder.path + "/key"};
+  spec.argv = {"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "benchctl", "-f", folder.path + "/key"};
   spec.deadline = Deadline::in(clock, std::chrono::seconds(30));
   BENCHCTL_CHECK(run_checked(spec, clock));
   SshIdentity identity;
@@ -70,7 +70,7 @@ Result<SshIdentity> make_ssh_identity(const std::string& comment, Clock& clock) 
   return identity;
 }
 
-Result<std::string> ssh_fingerprint(const std::string& public_key) {
+Result<std::string> host_key_fingerprint(const std::string& public_key) {
   auto words = split(trim(public_key), ' ');
   auto blob = words.size() >= 2 ? base64_decode(words[1]) : std::nullopt;
   if (!blob || blob->size() < 16)

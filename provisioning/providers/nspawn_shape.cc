@@ -1,4 +1,4 @@
-#include "provisioning/providers/nspawn_options.h"
+#include "provisioning/providers/nspawn_shape.h"
 
 #include <sys/utsname.h>
 
@@ -35,8 +35,8 @@ Result<int64_t> bytes(const std::string& option, const std::string& text, int64_
 
 }  // namespace
 
-Result<NspawnOptions> NspawnOptions::parse(const MachineSpec& spec) {
-  NspawnOptions options;
+Result<NspawnShape> NspawnShape::parse(const MachineSpec& spec) {
+  NspawnShape options;
   utsname host{};
   uname(&host);
   if (!spec.arch.empty() && spec.arch != host.machine)

@@ -9,13 +9,13 @@
 
 namespace benchctl {
 
-struct NspawnOptions {
+struct NspawnShape {
   CgroupLimits limits;
   int64_t disk_bytes = int64_t{2} << 30;  // sparse: costs what is written
   int64_t root_bytes = int64_t{1} << 30;  // memory
 
   // kUsage, naming the option, for what is unknown or makes no sense on this computer.
-  static Result<NspawnOptions> parse(const MachineSpec& spec);
+  static Result<NspawnShape> parse(const MachineSpec& spec);
 };
 
 }  // namespace benchctl

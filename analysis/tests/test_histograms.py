@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchctl_analysis import histograms as h
+
+HEAD = b"bucket_us,count\n"
+
+
+def test_merged_quantile_is_that_of_all_samples() -> None:
+    rng = np.random.default_rng(1)
+    runs = [np.ceil(rng.lognormal(4, 0.4, 3000)) for _ in range(3)]
+    made = [
+        h.parse(
+            HEAD + b"".join(b"%d,%d\n" % (v, c) for v, c in zip(*np.unique(r, return_counts=True), strict=True)), "x"
+        )
+        for r in runs
+    ]
+    for q in (0.5, 0.95, 0.99):
+        value, why = h.merged_quantile(made, q)
+        assert value == np.quantile(np.concatenate(runs), q, method="inverted_cdf")
+        assert why == ""
+
+
+def test_too_few_exceedances_are_refused() -> None:
+    value, why = h.merged_quantile([{1.0: 999}], 0.99)
+    assert value is None
+    assert "10 needed" in why
+    assert h.merged_quantile([{1.0: 1001}], 0.99)[0] == 1.0
+    assert h.merged_quantile([{}], 0.5) == (None, "no histogram")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "header"),
+        (b"bucket,count\n1,2\n", "header"),
+        (HEAD + b"1,2", "line end"),
+        (HEAD + b"1;2\n", ":2: not a bucket"),
+        (HEAD + b"nan,2\n", ":2: not a bucket"),
+        (HEAD + b"-1,2\n", ":2: not a bucket"),
+        (HEAD + b"1e3,2\n", ":2: not a bucket"),
+        (HEAD + b"1,2,3\n", ":2: not a bucket"),
+        (HEAD + b"1,\n", ":2: not a bucket"),
+        (HEAD + b"2,1\n1,1\n", ":3: buckets must rise"),
+        (HEAD + b"1,99999999999999999999\n", ":2: buckets"),
+        (HEAD + b"9" * 70 + b",1\n", ":2: not a bucket"),
+        (HEAD + "\uff11,2\n".encode(), "ASCII"),
+        (HEAD + b"1,1\n" * (h.MAX_BUCKETS + 1), "more than"),
+    ],
+)
+def test_hostile_histograms_are_refused(content: bytes, words: str) -> None:
+    with pytest.raises(h.HistogramError, match=words):
+        h.parse(content, "file")
+
+
+def test_only_regular_files_below_the_folder_are_read(tmp_path: Path) -> None:
+    root, outside = tmp_path / "run", tmp_path / "outside"
+    (root / "a").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "f").write_text("secret")
+    (root / "a" / "f").write_text("mine")
+    (root / "link").symlink_to(outside)
+    (root / "a" / "flink").symlink_to(outside / "f")
+    (root / "a" / "folder").mkdir()
+    assert h.read_beneath(root, "a/f") == b"mine"
+    for bad in ("link/f", "a/flink", "a/folder", "../outside/f", str(outside / "f"), "a/none", "none/f", ""):
+        assert h.read_beneath(root, bad) is None
+    (root / "a" / "big").write_bytes(b"x" * (h.MAX_BYTES + 1))
+    with pytest.raises(h.HistogramError, match="more than"):
+        h.read_beneath(root, "a/big")

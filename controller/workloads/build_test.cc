@@ -1,0 +1,168 @@
+// Recipes of a few shell lines: what is built when, and what a build may see. Real compilers: tests/workloads.
+#include "controller/workloads/build.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "lib/files.h"
+#include "lib/pack.h"
+#include "lib/sha256.h"
+
+namespace benchctl {
+namespace {
+
+class BuildTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/benchctl-build-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    root_ = name;
+    write("toolchains/tool/toolchain.toml", "help = \"a tool\"\nprobe = [\"sh\", \"probe.sh\"]\n");
+    write("toolchains/tool/probe.sh", "echo x >>" + root_ + "/probed\necho TOOL_VERSION=tool 1\necho TOOL=/bin/sh\n");
+    write("toolchains/lib/toolchain.toml",
+          "help = \"a library\"\nneeds = [\"tool\"]\nbuild = [\"sh\", \"build.sh\"]\n");
+    write(
+        "toolchains/lib/build.sh",
+        "echo x >>" + root_ +
+            "/lib_built\necho $BENCHCTL_ISA-$TOOL >$BENCHCTL_OUT/lib\necho LIB_VERSION=9 >$BENCHCTL_OUT/environment\n");
+    write("sum/build.sh", "echo x >>" + root_ +
+                              "/built\nmkdir $BENCHCTL_OUT/bin\ncat part.txt $LIB_DIR/lib >$BENCHCTL_OUT/bin/sum\nenv "
+                              ">$BENCHCTL_WORK/environment\n");
+    write("sum/part.txt", "one\n");
+    workload_.name = "sum";
+    workload_.version = "1";
+    workload_.folder = root_ + "/sum";
+    workload_.builds = {{"sh", {"build.sh", "*.txt"}, {{"sh", "build.sh"}}, {"lib"}, "x86_64", "v9", "none"}};
+    workload_.arms = {{"sum", "", {"bin/sum"}, "sh", {}}};
+  }
+  void TearDown() override { (void)remove_tree(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + "/" + path).parent_path());
+    std::ofstream(root_ + "/" + path) << text;
+  }
+  int count(const std::string& name) {
+    auto text = read_file(root_ + "/" + name);
+    return text ? static_cast<int>(text->size() / 2) : 0;
+  }
+  BuildContext context() {
+    return BuildContext{root_,
+                        root_ + "/cache",
+                        clock_,
+                        [this](const std::string& line) { said_ += line + "\n"; },
+                        {"PATH=/usr/bin:/bin"}};
+  }
+  Result<Bundle> build() {
+    BuildContext fresh = context();
+    auto bundles = build_bundles(workload_, {}, fresh);
+    if (!bundles) return bundles.error();
+    return bundles->front();
+  }
+
+  SystemClock clock_;
+  std::string root_;
+  std::string said_;
+  Workload workload_;
+};
+
+TEST_F(BuildTest, BuildsOnceAndAgainOnlyWhatChanged) {
+  auto first = build();
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_TRUE(first->built);
+  auto content = read_file(first->folder + "/bin/sum");
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(*content, "one\nv9-/bin/sh\n");
+  auto entries = scan_tree(first->folder, {});
+  ASSERT_TRUE(entries.ok());
+  EXPECT_EQ(sha256_hex(format_manifest(*entries)), first->sha256);
+  EXPECT_EQ(first->manifest["toolchains"]["lib"]["LIB_VERSION"].as_string(), "9");
+  EXPECT_EQ(first->manifest["toolchains"]["tool"]["TOOL_VERSION"].as_string(), "tool 1");
+  EXPECT_TRUE(first->manifest["toolchains"]["tool"]["TOOL"].is_null()) << "places of this computer do not travel";
+
+  auto second = build();
+  ASSERT_TRUE(second.ok());
+  EXPECT_FALSE(second->built);
+  EXPECT_EQ(second->sha256, first->sha256);
+  EXPECT_EQ(count("built"), 1);
+  EXPECT_EQ(count("lib_built"), 1);
+
+  write("sum/part.txt", "two\n");
+  auto changed = build();
+  ASSERT_TRUE(changed.ok());
+  EXPECT_TRUE(changed->built);
+  EXPECT_NE(changed->sha256, first->sha256);
+  EXPECT_EQ(count("built"), 2);
+  EXPECT_EQ(count("lib_built"), 1);
+
+  // Another version of a tool: all that needs it is made again.
+  write("toolchains/tool/probe.sh", "echo TOOL_VERSION=tool 2\necho TOOL=/bin/sh\n");
+  ASSERT_TRUE(build().ok());
+  EXPECT_EQ(count("built"), 3);
+  EXPECT_EQ(count("lib_built"), 2);
+
+  write("sum/notes.md", "no source\n");
+  ASSERT_TRUE(build().ok());
+  EXPECT_EQ(count("built"), 3);
+}
+
+TEST_F(BuildTest, ARecipeSeesOnlyTheEnvironmentItIsGiven) {
+  setenv("BENCHCTL_TEST_TOKEN", "secret", 1);
+  auto bundle = build();
+  unsetenv("BENCHCTL_TEST_TOKEN");
+  ASSERT_TRUE(bundle.ok()) << bundle.error().message;
+  auto seen = read_file(root_ + "/cache/work/sum-sh/environment");
+  ASSERT_TRUE(seen.ok());
+  EXPECT_EQ(seen->find("secret"), std::string::npos);
+  EXPECT_NE(seen->find("TOOL=/bin/sh"), std::string::npos);
+}
+
+TEST_F(BuildTest, AFailedStepLeavesNothingAndSaysWhy) {
+  write("sum/build.sh", "echo half >$BENCHCTL_OUT/sum\necho no such header >&2\nexit 3\n");
+  auto failed = build();
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kWorkload);
+  EXPECT_EQ(failed.error().message,
+            "building sum/sh failed: sh build.sh: exit code 3: no such header; the whole log is " + root_ +
+                "/cache/logs/sum-sh.log");
+  EXPECT_NE(said_.find("  no such header\n"), std::string::npos);
+  write("sum/build.sh", "mkdir $BENCHCTL_OUT/bin; echo good >$BENCHCTL_OUT/bin/sum\n");
+  auto bundle = build();
+  ASSERT_TRUE(bundle.ok()) << bundle.error().message;
+  EXPECT_FALSE(exists(bundle->folder + "/sum")) << "left from the failed build";
+}
+
+TEST_F(BuildTest, WhatIsMissingIsSaid) {
+  write("toolchains/tool/probe.sh", "echo 'a tool is missing: apt-get install tool' >&2; exit 1\n");
+  auto missing = build();
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(missing.error().message, "toolchain tool: a tool is missing: apt-get install tool");
+
+  workload_.builds[0].needs = {"absent"};
+  EXPECT_NE(build().error().message.find("there is no toolchain \"absent\""), std::string::npos);
+  workload_.builds[0].needs = {};
+  workload_.builds[0].sources = {"*.c"};
+  EXPECT_NE(build().error().message.find("the source pattern \"*.c\" matches no file"), std::string::npos);
+  workload_.builds[0].arch = "s390x";
+  EXPECT_NE(build().error().message.find("sum/sh is built for s390x; this computer is "), std::string::npos);
+}
+
+TEST_F(BuildTest, ToolchainsThatNeedEachOtherAreRefused) {
+  write("toolchains/tool/toolchain.toml", "needs = [\"lib\"]\nprobe = [\"true\"]\n");
+  auto loop = build();
+  ASSERT_FALSE(loop.ok());
+  EXPECT_NE(loop.error().message.find("needs itself"), std::string::npos) << loop.error().message;
+}
+
+TEST(JobLimit, OneAtATimeBelowTwoGiB) {
+  EXPECT_EQ(job_limit("MemTotal: 9 kB\nMemAvailable:    1000000 kB\n"), 1);
+  EXPECT_EQ(job_limit("MemTotal: 9 kB\nMemAvailable:    8000000 kB\n"), 0);
+  EXPECT_EQ(job_limit(""), 0);
+}
+
+}  // namespace
+}  // namespace benchctl
