@@ -1,6 +1,8 @@
 #include "controller/store/ingest.h"
 
+#include <algorithm>
 #include <functional>
+#include <tuple>
 #include <unordered_map>
 
 #include "controller/store/raw_trials.h"
@@ -181,7 +183,7 @@ class Importer {
     BENCHCTL_CHECK(sql_.on_machine.run_with(id, place_.machine, record.started_unix_ms,
                                             static_cast<double>(record.wall_ns) / 1e9, record.steal_percent,
                                             record.steal_note, to_json(record).dump()));
-    for (const ResultSample& sample : read.samples) BENCHCTL_CHECK(insert_sample(id, sample));
+    BENCHCTL_CHECK(insert_samples(id, read.samples));
     for (const auto& [case_name, entry] : read.histograms) {
       BENCHCTL_TRY(int64_t case_id, names_.id(case_name));
       BENCHCTL_CHECK(sql_.histogram.run_with(id, case_id, home(entry->path)));
@@ -190,16 +192,36 @@ class Importer {
     return {};
   }
 
-  Status insert_sample(int64_t trial, const ResultSample& sample) {
-    BENCHCTL_TRY(int64_t case_id, names_.id(sample.case_name));
-    BENCHCTL_TRY(int64_t metric_id, names_.metric(sample));
-    sql_.sample.bind_all(trial, case_id, metric_id, sample.iteration, sample.value);
-    if (sample.check) {
-      sql_.sample.bind_view(6, *sample.check);
-    } else {
-      sql_.sample.bind(6, std::nullopt);
+  // In the order of the key, so that the table only grows at its end.
+  Status insert_samples(int64_t trial, const std::vector<ResultSample>& samples) {
+    struct Place {
+      int64_t case_id, metric_id;
+      int iteration;
+      const ResultSample* sample;
+      auto key() const { return std::tie(case_id, metric_id, iteration); }
+    };
+    std::vector<Place> places;
+    places.reserve(samples.size());
+    for (const ResultSample& sample : samples) {
+      BENCHCTL_TRY(int64_t case_id, names_.id(sample.case_name));
+      BENCHCTL_TRY(int64_t metric_id, names_.metric(sample));
+      places.push_back({case_id, metric_id, sample.iteration, &sample});
     }
-    return sql_.sample.run();
+    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.key() < b.key(); });
+    sql_.sample.bind(1, trial);
+    for (const Place& place : places) {
+      sql_.sample.bind(2, place.case_id);
+      sql_.sample.bind(3, place.metric_id);
+      sql_.sample.bind(4, place.iteration);
+      sql_.sample.bind(5, place.sample->value);
+      if (place.sample->check) {
+        sql_.sample.bind_view(6, *place.sample->check);
+      } else {
+        sql_.sample.bind(6, std::nullopt);
+      }
+      BENCHCTL_CHECK(sql_.sample.run());
+    }
+    return {};
   }
 
   // False: another file stands under this path; that one stays.

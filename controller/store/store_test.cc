@@ -213,7 +213,7 @@ TEST_F(StoreTest, ASecondControllerIsToldWhoHoldsTheStore) {
 
 // Making the tables, switching to WAL and closing it again all want the whole file for a moment.
 TEST_F(StoreTest, ManyProcessesMayOpenAtOnce) {
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 15; ++round) {
     must(remove_tree(folder_ + "/store"));
     std::vector<pid_t> children;
     for (int i = 0; i < 8; ++i) {
@@ -310,7 +310,7 @@ TEST_F(StoreTest, DamageIsFoundAtOpenAndTheWayBackIsNamed) {
   {
     auto store = open();
     begin(*store);
-    for (int i = 0; i < 2000; ++i) must(store->save_bundle({std::to_string(i), "w", "b", Json::object()}));
+    for (int i = 0; i < 100; ++i) must(store->save_bundle({std::to_string(i), "w", "b", Json(std::string(4000, 'm'))}));
   }
   std::string bytes = must(read_file(store_path()));
   ASSERT_GT(bytes.size(), 100'000U);
