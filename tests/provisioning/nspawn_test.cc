@@ -66,6 +66,7 @@ class Nspawn : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    if (const char* image = std::getenv("BENCHCTL_TEST_IMAGE")) spec_.image = image;
     owner_ = "test-" + random_hex(8);
     dirs_.state = "/var/tmp/benchctl-test-" + random_hex(6);
     ASSERT_TRUE(make_dirs(dirs_.state).ok());
@@ -321,7 +322,7 @@ TEST_F(Nspawn, WhatCannotStartIsSaidAndLeavesNothing) {
   Lease one = lease(0);
   spec_.options = {{"root", "64MiB"}};
   dirs_.cache = dirs_.state + "-cache";  // an image that is no system
-  auto recipe = nspawn_recipe("trixie");
+  auto recipe = nspawn_recipe(spec_.image);
   ASSERT_TRUE(make_dirs(nspawn_image_path(dirs_.cache, *recipe), 0755).ok());
   Keys with = keys();
   auto machine = provider().create(spec_, one, with.bootstrap);
