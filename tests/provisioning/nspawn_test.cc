@@ -52,9 +52,12 @@ std::string traces(const std::string& owner, const std::string& state_dir) {
     if (parse_int(name) && environment && environment->find(owner) != std::string::npos)
       all += "process " + name + "\n";
   }
-  add("mount", read_pseudo_file("/proc/self/mountinfo").value(), "");
-  for (const auto& name : names_in("/sys/class/net")) all += "link " + name + "\n";
-  for (const char* folder : {"/run/netns", "/run/systemd/nspawn", "/run/systemd/nspawn/locks", "/run/mount"})
+  std::string mounts = read_pseudo_file("/proc/self/mountinfo").value();
+  for (const char* mark : {"/bc-", "nspawn", "benchctl"}) add("mount", mounts, mark);
+  for (const auto& name : names_in("/sys/class/net"))
+    for (const char* mark : {"bc", "vb-", "ve-"})
+      if (name.rfind(mark, 0) == 0) all += "link " + name + "\n";
+  for (const char* folder : {"/run/systemd/nspawn", "/run/systemd/nspawn/locks", "/run/systemd/nspawn/propagate"})
     for (const auto& name : names_in(folder)) all += "file " + std::string(folder) + "/" + name + "\n";
   for (const auto& name : names_in("/sys/block"))
     if (auto file = read_pseudo_file("/sys/block/" + name + "/loop/backing_file")) add("loop " + name, *file, owner);
