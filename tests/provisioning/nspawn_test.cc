@@ -52,9 +52,12 @@ std::string traces(const std::string& owner, const std::string& state_dir) {
     if (parse_int(name) && environment && environment->find(owner) != std::string::npos)
       all += "process " + name + "\n";
   }
-  add("mount", read_pseudo_file("/proc/self/mountinfo").value(), "");
-  for (const auto& name : names_in("/sys/class/net")) all += "link " + name + "\n";
-  for (const char* folder : {"/run/netns", "/run/systemd/nspawn", "/run/systemd/nspawn/locks", "/run/mount"})
+  std::string mounts = read_pseudo_file("/proc/self/mountinfo").value();
+  for (const char* mark : {"/bc-", "nspawn", "benchctl"}) add("mount", mounts, mark);
+  for (const auto& name : names_in("/sys/class/net"))
+    for (const char* mark : {"bc", "vb-", "ve-"})
+      if (name.rfind(mark, 0) == 0) all += "link " + name + "\n";
+  for (const char* folder : {"/run/systemd/nspawn", "/run/systemd/nspawn/locks", "/run/systemd/nspawn/propagate"})
     for (const auto& name : names_in(folder)) all += "file " + std::string(folder) + "/" + name + "\n";
   for (const auto& name : names_in("/sys/block"))
     if (auto file = read_pseudo_file("/sys/block/" + name + "/loop/backing_file")) add("loop " + name, *file, owner);
@@ -66,6 +69,7 @@ class Nspawn : public testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    if (const char* image = std::getenv("BENCHCTL_TEST_IMAGE")) spec_.image = image;
     owner_ = "test-" + random_hex(8);
     dirs_.state = "/var/tmp/benchctl-test-" + random_hex(6);
     ASSERT_TRUE(make_dirs(dirs_.state).ok());
@@ -321,7 +325,7 @@ TEST_F(Nspawn, WhatCannotStartIsSaidAndLeavesNothing) {
   Lease one = lease(0);
   spec_.options = {{"root", "64MiB"}};
   dirs_.cache = dirs_.state + "-cache";  // an image that is no system
-  auto recipe = nspawn_recipe("trixie");
+  auto recipe = nspawn_recipe(spec_.image);
   ASSERT_TRUE(make_dirs(nspawn_image_path(dirs_.cache, *recipe), 0755).ok());
   Keys with = keys();
   auto machine = provider().create(spec_, one, with.bootstrap);
