@@ -9,7 +9,7 @@
 #include "controller/cli/verbs.h"
 #include "lib/files.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/command.h"
 
 namespace benchctl {
@@ -71,7 +71,7 @@ Result<std::string> pinned_known_host(Context& context, const MachineRow& machin
     size_t space = line.find(' ');
     if (line.empty() || line.front() == '#' || space == std::string_view::npos) continue;
     std::string key(line.substr(space + 1));
-    auto fingerprint = host_key_fingerprint(key);
+    auto fingerprint = ssh_fingerprint(key);
     if (fingerprint && *fingerprint == machine.host_key) return machine.lease.name + " " + key + "\n";
   }
   return Error{ErrorKind::kProvisioning, machine.lease.name + " does not show the host key that was pinned (" + machine.host_key + ")"};

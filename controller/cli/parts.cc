@@ -4,7 +4,7 @@
 
 #include "lib/files.h"
 #include "lib/text.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/providers/local.h"
 #include "provisioning/providers/nspawn.h"
 #include "provisioning/ssh/local_transport.h"
@@ -24,7 +24,7 @@ Result<Store*> Parts::store() {
 
 Provider* Parts::provider(const std::string& name) {
   auto& place = providers_[name];
-  if (!place && name == "nspawn") place = std::make_unique<NspawnProvider>(NspawnOptions{.cache = context_.cache, .failpoints = context_.failpoints.get()}, *context_.clock);
+  if (!place && name == "nspawn") place = std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
   if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.local_dir, *context_.clock);
   return place.get();
 }
@@ -39,7 +39,7 @@ Connector& Parts::connector() {
 
 Result<std::vector<Workload>> Parts::workloads() { return load_workloads(context_.source_root + "/workloads"); }
 
-Result<SshIdentity> Parts::make_identity() { return make_ssh_identity(*context_.clock); }
+Result<SshIdentity> Parts::make_identity() { return make_ssh_identity("benchctl", *context_.clock); }
 
 Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   BENCHCTL_TRY(SshIdentity identity, make_identity());

@@ -5,7 +5,7 @@
 #include "controller/fleet/requirements.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/rotate_host_key.h"
-#include "provisioning/cloud_init/ssh_keys.h"
+#include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/cloud_init/user_data.h"
 #include "provisioning/lifecycle.h"
 
@@ -84,8 +84,8 @@ Status Slot::make_machine() {
     std::string pin;
     if (provider_->capabilities().disposable) {
       BENCHCTL_TRY(SshIdentity host, world_.make_identity());
-      BENCHCTL_TRY(pin, host_key_fingerprint(host.public_key));
-      bootstrap = user_data(host, input_.identity);
+      BENCHCTL_TRY(pin, ssh_fingerprint(host.public_key));
+      bootstrap = make_bootstrap(host, input_.identity.public_key);
     }
     BENCHCTL_CHECK(world_.store.set_host_key(machine_id_, pin));
     Nanos begin = world_.clock.now();
