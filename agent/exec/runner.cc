@@ -184,9 +184,15 @@ class Runner {
     end_ = std::move(reason);
   }
 
+  // What runners say about themselves is no measurement and needs no quiet machine.
+  static bool measures(const RoundSpec& round) {
+    return std::any_of(round.trials.begin(), round.trials.end(),
+                       [](const TrialSpec& trial) { return trial.format != "trace" && trial.format != "info"; });
+  }
+
   Status run_round(const QueuedRound& round) {
     int shift = attempt_shift(folder_, round.spec);
-    BENCHCTL_CHECK(wait_until_quiet(cpus_, {job_.max_other_busy, job_.quiet_wait_ms}, clock_, stop_,
+    if (measures(round.spec)) BENCHCTL_CHECK(wait_until_quiet(cpus_, {job_.max_other_busy, job_.quiet_wait_ms}, clock_, stop_,
                                     [&](double busy, bool gave_up) {
                                       Json fields = Json::object();
                                       fields.set("busy", std::round(busy * 1000) / 1000);

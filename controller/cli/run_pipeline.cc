@@ -89,6 +89,7 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   request.set("out", run.folder);
   request.set("width", context.width);
   request.set("redact", redact);
+  request.set("colour", context.colour);
   AnalysisEnv environment = analysis_env(context.source_root, context.python);
   BENCHCTL_TRY(Json answer, analyse(request, environment, *context.clock, Deadline::in(*context.clock, std::chrono::milliseconds(kReportMs))));
   ReportAnswer report;
@@ -150,6 +151,10 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   if (request.keep_ms == 0 && code != exit_code(ErrorKind::kLeaked)) {
     if (auto forgotten = parts.forget_run_identity(id); !forgotten) also(1, forgotten.error().message);
   }
+  // The report shows the run as ended; what only the report finds is added afterwards.
+  auto finish = [&] { return store->finish_run(id, outcome_of(code), code, reason); };
+  if (auto finished = finish(); !finished) also(1, finished.error().message);
+  int code_before_report = code;
   progress.now("", "writing the report");
   auto written = make_report(context, parts, row, plan.redact);
   if (!written) {
@@ -158,7 +163,9 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   } else if (written->checks_disagree) {
     also(exit_code(ErrorKind::kWorkload), "checks or traces disagree between arms: their comparison is refused, see the report");
   }
-  if (auto finished = store->finish_run(id, outcome_of(code), code, reason); !finished) also(1, finished.error().message);
+  if (code_before_report != code) {
+    if (auto finished = finish(); !finished) also(1, finished.error().message);
+  }
   progress.say("", code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
   if (request.json) {
     std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump() << "\n";

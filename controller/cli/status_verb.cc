@@ -42,12 +42,16 @@ Result<Json> details(Store& store, const RunRow& run) {
   Json json = run_json(run);
   Json machines = Json::array();
   BENCHCTL_TRY(auto rows, store.machines(run.id));
+  BENCHCTL_TRY(auto trials, store.trials(run.id));
   for (const MachineRow& machine : rows) {
     Json one = Json::object();
     one.set("machine", machine.lease.name);
     one.set("provider", machine.spec.provider);
     one.set("state", name_of(machine.state));
     one.set("reason", machine.reason);
+    double seconds = 0;
+    for (const TrialRow& trial : trials) seconds += trial.machine == machine.id ? trial.seconds : 0;
+    one.set("trial_seconds", seconds);
     Json steps = Json::array();
     BENCHCTL_TRY(auto done, store.steps(machine.id));
     for (const StepRow& step : done) steps.push(step_json(step));
@@ -86,8 +90,9 @@ void print_timing(const Json& machine) {
   for (const Json& step : steps) channels += step["channels"].as_int();
   double whole = static_cast<double>(steps.back()["begin_ms"].as_int() - steps.front()["begin_ms"].as_int()) / 1000 +
                  steps.back()["seconds"].as_double();
-  std::cout << "  in steps " << format_seconds(known) << ", between them (trials and waiting) " << format_seconds(whole - known)
-            << ", from first to last " << format_seconds(whole) << ", " << channels << " channels\n";
+  double trials = machine["trial_seconds"].as_double();
+  std::cout << "  trials " << format_seconds(trials) << ", steps " << format_seconds(known) << ", waiting for quiet or its turn "
+            << format_seconds(whole - known - trials) << "; " << format_seconds(whole) << " in all, " << channels << " channels\n";
 }
 
 void print_run(const Json& json, bool timing) {

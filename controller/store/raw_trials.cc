@@ -119,6 +119,12 @@ bool is_evidence(std::string_view format) {
   return format == "trace" || format == "info";
 }
 
+// Of a program that prints whatever it likes: what the agent saw of its run.
+std::vector<ResultSample> wall_samples(const TrialRecord& record) {
+  return {{"run", "wall", "ms", "lower", 0, static_cast<double>(record.wall_ns) / 1e6, std::nullopt},
+          {"run", "max_rss", "MiB", "lower", 0, static_cast<double>(record.max_rss_bytes) / (1 << 20), std::nullopt}};
+}
+
 // kWorkload: the output is malformed.
 Status read_output(int unit_dir, const RawTrial& trial, ReadTrial& into) {
   CsvCaps caps;
@@ -134,6 +140,10 @@ Status read_output(int unit_dir, const RawTrial& trial, ReadTrial& into) {
   into.output = std::make_unique<std::string>(std::move(printed));
   if (is_evidence(into.record.spec.format)) {
     if (into.output->empty()) return Error{ErrorKind::kWorkload, output->path + ": nothing was printed"};
+    return {};
+  }
+  if (into.record.spec.format == "wall") {
+    into.samples = wall_samples(into.record);
     return {};
   }
   BENCHCTL_TRY(into.samples, parse_result_csv(into.record.spec.format, *into.output, output->path, caps));
