@@ -96,7 +96,7 @@ class Runner {
 
   Status prepare_process() {
     signal(SIGPIPE, SIG_IGN);
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return errno_error("prctl(PR_SET_CHILD_SUBREAPER)");
+    bool adopts = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;  // user-mode emulators refuse it
     bool root = geteuid() == 0;
     if (root) {
       UniqueFd fd(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
@@ -119,6 +119,7 @@ class Runner {
     clear_leftovers(folder_, cgroups_, group_prefix_);
     weaker_ = root ? users_obstacle(folder_, job_) : "not root";
     own_users_ = root && weaker_.empty();
+    if (!adopts) weaker_ += std::string(weaker_.empty() ? "" : "; ") + "orphans are not adopted";
     return {};
   }
 

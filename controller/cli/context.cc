@@ -48,6 +48,7 @@ Result<Context> read_context() {
     if (state.empty()) state = user_home + "/.local/state";
     context.home = state + "/benchctl";
   }
+  context.local_dir = geteuid() == 0 ? "/var/lib/benchctl/local" : context.home + "/local";
   context.cache = variable("BENCHCTL_CACHE");
   if (context.cache.empty()) {
     std::string cache = variable("XDG_CACHE_HOME");

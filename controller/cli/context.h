@@ -15,6 +15,7 @@ struct Context {
   std::string agent;        // the static agent's binary
   std::string home;         // BENCHCTL_HOME: store, keys, runs; default $XDG_STATE_HOME/benchctl
   std::string cache;        // BENCHCTL_CACHE: images, builds; default /var/cache/benchctl for root
+  std::string local_dir;    // folders of `local` machines; for root where the trials' own users can reach them
   std::string python;       // BENCHCTL_PYTHON, else the analysis environment's
   bool terminal_errors = false;   // standard error is a terminal: live line, colour
   bool terminal_output = false;

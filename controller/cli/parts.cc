@@ -16,14 +16,16 @@ Parts::Parts(Context& context) : context_(context) {}
 Parts::~Parts() = default;
 
 Result<Store*> Parts::store() {
-  if (!store_) BENCHCTL_TRY(store_, open_store({store_path(), context_.failpoints.get()}, *context_.clock));
+  if (!store_) {
+    BENCHCTL_TRY(store_, open_store({store_path(), context_.failpoints.get()}, *context_.clock));
+  }
   return store_.get();
 }
 
 Provider* Parts::provider(const std::string& name) {
   auto& place = providers_[name];
   if (!place && name == "nspawn") place = std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
-  if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.home + "/local", *context_.clock);
+  if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.local_dir, *context_.clock);
   return place.get();
 }
 

@@ -24,7 +24,7 @@ Result<int> check(Parts& parts, const Arguments& arguments) {
     return plan ? 0 : exit_code(plan.error().kind);
   }
   if (!plan) return plan.error();
-  print_plan_check(*plan, workloads, source.host, std::cout);
+  BENCHCTL_CHECK(check_plan(*plan, workloads, source.host, false, std::cout));
   return 0;
 }
 
@@ -32,11 +32,7 @@ Result<int> show(Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(auto workloads, parts.workloads());
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.file));
   BENCHCTL_TRY(Plan plan, read_plan(source, workloads, arguments.sets));
-  if (arguments.json) {
-    std::cout << plan_show_json(plan, workloads, source.host).dump() << "\n";
-  } else {
-    print_plan_show(plan, workloads, source.host, std::cout);
-  }
+  BENCHCTL_CHECK(show_plan(plan, workloads, source.host, arguments.json, std::cout));
   return 0;
 }
 

@@ -33,7 +33,7 @@ RunRow begin_row(const RunRequest& request, const RunInput& input, Clock& clock)
   row.id = input.id;
   row.plan_name = request.plan.name;
   row.plan_sha256 = request.plan.sha256;
-  row.plan_text = resolved_toml(request.plan, input.workloads);
+  row.plan_text = resolved_toml(request.plan);
   row.seed = request.plan.schedule.seed;
   row.created_ms = clock.unix_ms();
   row.folder = input.folder;

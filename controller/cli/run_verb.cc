@@ -92,11 +92,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   if (!arguments.only.empty()) BENCHCTL_CHECK(keep_only(plan, arguments.only));
   BENCHCTL_CHECK(check_trust(plan, arguments.trust));
   if (arguments.dry_run) {
-    if (arguments.json) {
-      std::cout << plan_show_json(plan, workloads, source.host).dump() << "\n";
-    } else {
-      print_plan_show(plan, workloads, source.host, std::cout);
-    }
+    BENCHCTL_CHECK(show_plan(plan, workloads, source.host, arguments.json, std::cout));
     return 0;
   }
   BENCHCTL_TRY(bool go, confirmed(plan, arguments));
@@ -107,7 +103,9 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   request.json = arguments.json;
   request.id = arguments.id;
   request.runs_dir = parts.runs_dir();
-  if (!arguments.out.empty()) BENCHCTL_TRY(request.runs_dir, absolute(arguments.out));
+  if (!arguments.out.empty()) {
+    BENCHCTL_TRY(request.runs_dir, absolute(arguments.out));
+  }
   if (!arguments.keep.empty()) {
     auto span = parse_duration_ms(arguments.keep);
     if (!span) return Error{ErrorKind::kUsage, "--keep \"" + sanitize(arguments.keep, 60) + "\" is no time span; write 30m or 2h"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "controller/plan/expand.h"
+#include "controller/plan/plan_source.h"
 #include "controller/workloads/build.h"
 #include "lib/files.h"
 #include "lib/pack.h"

@@ -163,6 +163,8 @@ Status Slot::build_job() {
   job_.run = input_.id;
   job_.machine = lease_.name;
   job_.seed = input_.plan.schedule.seed;
+  // All rounds are in the job: with nothing to do the agent has nothing to wait for.
+  job_.linger_ms = 0;
   job_.bundles_dir = link_.agent().bundles_dir();
   job_.rounds = evidence_rounds(expansion, input_, shape.first_trial + kTrialsPerMachine - kEvidenceTrials);
   for (RoundSpec& round : expansion.rounds) job_.rounds.push_back(std::move(round));

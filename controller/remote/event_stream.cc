@@ -21,8 +21,6 @@ Status EventStream::feed(std::string_view bytes) {
 Status EventStream::line(std::string_view text) {
   auto event = parse_event(text);
   if (!event) return Error{event.error().kind, sanitize(event.error().message, 500) + " in " + sanitize(text, 200)};
-  if (event->number < 1)
-    return Error{ErrorKind::kInternal, "events: the impossible number " + std::to_string(event->number)};
   if (event->number < next_) return {};
   if (done_) return Error{ErrorKind::kInternal, "events: event " + std::to_string(event->number) + " after run_done"};
   if (event->number > next_)

@@ -1,5 +1,8 @@
 #include "controller/store/ingest.h"
 
+#include <algorithm>
+#include <functional>
+#include <tuple>
 #include <unordered_map>
 
 #include "controller/store/raw_trials.h"
@@ -8,6 +11,12 @@
 
 namespace benchctl {
 namespace {
+
+struct TextHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+};
+using Ids = std::unordered_map<std::string, int64_t, TextHash, std::equal_to<>>;
 
 // Ids of dictionary-encoded texts; lives as long as one import, so that a rollback cannot leave a wrong id behind.
 class Names {
@@ -23,23 +32,22 @@ class Names {
   }
 
   Result<int64_t> id(std::string_view text) {
-    std::string key(text);
-    if (auto known = ids_.find(key); known != ids_.end()) return known->second;
+    if (auto known = ids_.find(text); known != ids_.end()) return known->second;
     BENCHCTL_CHECK(insert_.run_with(text));
     select_.bind_all(text);
     BENCHCTL_TRY(int64_t id, only(select_));
-    ids_.emplace(std::move(key), id);
+    ids_.emplace(text, id);
     return id;
   }
 
   Result<int64_t> metric(const ResultSample& sample) {
-    std::string key = std::string(sample.metric) + "\n" + std::string(sample.unit) + "\n" + std::string(sample.better);
-    if (auto known = metrics_.find(key); known != metrics_.end()) return known->second;
+    metric_key_.assign(sample.metric).append("\n").append(sample.unit).append("\n").append(sample.better);
+    if (auto known = metrics_.find(metric_key_); known != metrics_.end()) return known->second;
     BENCHCTL_TRY(int64_t name, id(sample.metric));
     BENCHCTL_CHECK(metric_insert_.run_with(name, sample.unit, sample.better));
     metric_select_.bind_all(name, sample.unit, sample.better);
     BENCHCTL_TRY(int64_t id, only(metric_select_));
-    metrics_.emplace(std::move(key), id);
+    metrics_.emplace(metric_key_, id);
     return id;
   }
 
@@ -60,7 +68,8 @@ class Names {
   }
 
   sqlite::Statement insert_, select_, metric_insert_, metric_select_;
-  std::unordered_map<std::string, int64_t> ids_, metrics_;
+  Ids ids_, metrics_;
+  std::string metric_key_;  // kept for its memory
 };
 
 class Importer {
@@ -174,7 +183,7 @@ class Importer {
     BENCHCTL_CHECK(sql_.on_machine.run_with(id, place_.machine, record.started_unix_ms,
                                             static_cast<double>(record.wall_ns) / 1e9, record.steal_percent,
                                             record.steal_note, to_json(record).dump()));
-    for (const ResultSample& sample : read.samples) BENCHCTL_CHECK(insert_sample(id, sample));
+    BENCHCTL_CHECK(insert_samples(id, read.samples));
     for (const auto& [case_name, entry] : read.histograms) {
       BENCHCTL_TRY(int64_t case_id, names_.id(case_name));
       BENCHCTL_CHECK(sql_.histogram.run_with(id, case_id, home(entry->path)));
@@ -183,16 +192,36 @@ class Importer {
     return {};
   }
 
-  Status insert_sample(int64_t trial, const ResultSample& sample) {
-    BENCHCTL_TRY(int64_t case_id, names_.id(sample.case_name));
-    BENCHCTL_TRY(int64_t metric_id, names_.metric(sample));
-    sql_.sample.bind_all(trial, case_id, metric_id, sample.iteration, sample.value);
-    if (sample.check) {
-      sql_.sample.bind_view(6, *sample.check);
-    } else {
-      sql_.sample.bind(6, std::nullopt);
+  // In the order of the key, so that the table only grows at its end.
+  Status insert_samples(int64_t trial, const std::vector<ResultSample>& samples) {
+    struct Place {
+      int64_t case_id, metric_id;
+      int iteration;
+      const ResultSample* sample;
+      auto key() const { return std::tie(case_id, metric_id, iteration); }
+    };
+    std::vector<Place> places;
+    places.reserve(samples.size());
+    for (const ResultSample& sample : samples) {
+      BENCHCTL_TRY(int64_t case_id, names_.id(sample.case_name));
+      BENCHCTL_TRY(int64_t metric_id, names_.metric(sample));
+      places.push_back({case_id, metric_id, sample.iteration, &sample});
     }
-    return sql_.sample.run();
+    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.key() < b.key(); });
+    sql_.sample.bind(1, trial);
+    for (const Place& place : places) {
+      sql_.sample.bind(2, place.case_id);
+      sql_.sample.bind(3, place.metric_id);
+      sql_.sample.bind(4, place.iteration);
+      sql_.sample.bind(5, place.sample->value);
+      if (place.sample->check) {
+        sql_.sample.bind_view(6, *place.sample->check);
+      } else {
+        sql_.sample.bind(6, std::nullopt);
+      }
+      BENCHCTL_CHECK(sql_.sample.run());
+    }
+    return {};
   }
 
   // False: another file stands under this path; that one stays.

@@ -147,14 +147,14 @@ class GenericReader final : public Reader {
     BENCHCTL_TRY(double value, is_time(unit) ? read_positive("value", value_text) : read_number("value", value_text));
     // Fields hold no comma, so the joined text of the first two is a key without doubt, and a view of the row.
     std::string_view key(case_name.data(), static_cast<size_t>(metric.data() + metric.size() - case_name.data()));
-    std::vector<size_t>& group = groups_[key];
-    if (!group.empty()) {
-      const ResultSample& first = samples_[group.front()];
+    auto [group, fresh] = groups_.try_emplace(key, Group{samples_.size(), {}});
+    if (!fresh) {
+      const ResultSample& first = samples_[group->second.first];
       if (first.unit != unit || first.better != better)
         return bad("metric " + quoted(metric) + " of case " + quoted(case_name) +
                    " has another unit or direction before");
     }
-    group.push_back(samples_.size());
+    if (!fresh) group->second.more.push_back(samples_.size());
     add(case_name, metric, unit, better, value, check.empty() ? std::nullopt : std::optional<std::string>(check));
     return {};
   }
@@ -162,18 +162,20 @@ class GenericReader final : public Reader {
   // Inner iterations are kept as 1..n; the run itself (0) is their median, so that one process stays one sample.
   std::vector<ResultSample> take() override {
     for (const auto& [key, group] : groups_) {
-      if (group.size() == 1) continue;
+      if (group.more.empty()) continue;
+      std::vector<size_t> rows = {group.first};
+      rows.insert(rows.end(), group.more.begin(), group.more.end());
       std::vector<double> values;
-      for (size_t i = 0; i < group.size(); ++i) {
-        samples_[group[i]].iteration = static_cast<int>(i) + 1;
-        values.push_back(*samples_[group[i]].value);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        samples_[rows[i]].iteration = static_cast<int>(i) + 1;
+        values.push_back(*samples_[rows[i]].value);
       }
       std::sort(values.begin(), values.end());
       size_t half = values.size() / 2;
-      ResultSample run = samples_[group.front()];
+      ResultSample run = samples_[group.first];
       run.iteration = 0;
       run.value = values.size() % 2 == 1 ? values[half] : values[half - 1] + (values[half] - values[half - 1]) / 2;
-      run.check = common_check(group);
+      run.check = common_check(rows);
       samples_.push_back(std::move(run));
     }
     return std::move(samples_);
@@ -181,15 +183,19 @@ class GenericReader final : public Reader {
 
  private:
   // The check that all iterations agree on, or a hash over theirs: arms still agree or differ as a whole.
-  std::optional<std::string> common_check(const std::vector<size_t>& group) const {
-    const auto& first = samples_[group.front()].check;
-    if (std::all_of(group.begin(), group.end(), [&](size_t i) { return samples_[i].check == first; })) return first;
+  std::optional<std::string> common_check(const std::vector<size_t>& rows) const {
+    const auto& first = samples_[rows.front()].check;
+    if (std::all_of(rows.begin(), rows.end(), [&](size_t i) { return samples_[i].check == first; })) return first;
     Sha256 hash;
-    for (size_t i : group) hash.update(samples_[i].check.value_or("") + "\n");
+    for (size_t i : rows) hash.update(samples_[i].check.value_or("") + "\n");
     return "sha256:" + hash.hex();
   }
 
-  std::unordered_map<std::string_view, std::vector<size_t>> groups_;
+  struct Group {
+    size_t first;              // most groups have a single row
+    std::vector<size_t> more;  // and these do not
+  };
+  std::unordered_map<std::string_view, Group> groups_;
 };
 
 struct Form {

@@ -188,11 +188,28 @@ Status Database::configure() {
                                std::pair(SQLITE_DBCONFIG_DQS_DDL, 0)}) {
     if (int code = sqlite3_db_config(handle_, option, value, nullptr); code != SQLITE_OK) return error(code);
   }
-  BENCHCTL_TRY(std::string mode, text("PRAGMA journal_mode=WAL"));
+  BENCHCTL_TRY(std::string mode, switch_to_wal());
   if (mode != "wal")
     return Error{ErrorKind::kInternal,
                  "store " + path_ + ": its file system cannot hold a WAL database (journal mode stays " + mode + ")"};
-  return exec("PRAGMA synchronous=FULL; PRAGMA cell_size_check=ON");
+  return exec("PRAGMA synchronous=FULL; PRAGMA cell_size_check=ON; PRAGMA cache_size=-16384");
+}
+
+// The first switch of a new file wants it alone, and SQLite answers BUSY at once instead of waiting (it fears a
+// deadlock with another process that switches), so the patience is ours.
+Result<std::string> Database::switch_to_wal() {
+  constexpr int kNapMs = 10;
+  int code = SQLITE_OK;
+  for (int waited = 0; waited <= kBusyMs; waited += kNapMs) {
+    sqlite3_stmt* statement = nullptr;
+    code = sqlite3_prepare_v3(handle_, "PRAGMA journal_mode=WAL", -1, 0, &statement, nullptr);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    Statement owned(this, statement);
+    if (code == SQLITE_ROW) return owned.text(0);
+    if ((code & 0xFF) != SQLITE_BUSY) break;
+    sqlite3_sleep(kNapMs);
+  }
+  return error(code);
 }
 
 Result<Statement> Database::prepare(std::string_view sql) const {

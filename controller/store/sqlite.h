@@ -114,6 +114,7 @@ class Database {
  private:
   Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
   Status configure();
+  Result<std::string> switch_to_wal();
 
   std::string path_;
   sqlite3* handle_;

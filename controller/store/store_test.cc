@@ -211,6 +211,29 @@ TEST_F(StoreTest, ASecondControllerIsToldWhoHoldsTheStore) {
   for (int fd : {ready[0], ready[1], done[0], done[1]}) close(fd);
 }
 
+// Making the tables, switching to WAL and closing it again all want the whole file for a moment.
+TEST_F(StoreTest, ManyProcessesMayOpenAtOnce) {
+  for (int round = 0; round < 15; ++round) {
+    must(remove_tree(folder_ + "/store"));
+    std::vector<pid_t> children;
+    for (int i = 0; i < 8; ++i) {
+      pid_t child = fork();
+      if (child == 0) {
+        auto store = open_store({store_path()}, clock_);
+        if (!store.ok()) fprintf(stderr, "%s\n", store.error().message.c_str());
+        _exit(store.ok() && (*store)->owner().ok() ? 0 : 1);
+      }
+      children.push_back(child);
+    }
+    for (pid_t child : children) {
+      int status = -1;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0);
+    }
+    EXPECT_EQ(count("SELECT count(*) FROM owner"), 1);
+  }
+}
+
 TEST_F(StoreTest, ANewerStoreIsRefusedByNameAndVersion) {
   { auto store = open(); }
   {
@@ -287,7 +310,7 @@ TEST_F(StoreTest, DamageIsFoundAtOpenAndTheWayBackIsNamed) {
   {
     auto store = open();
     begin(*store);
-    for (int i = 0; i < 2000; ++i) must(store->save_bundle({std::to_string(i), "w", "b", Json::object()}));
+    for (int i = 0; i < 100; ++i) must(store->save_bundle({std::to_string(i), "w", "b", Json(std::string(4000, 'm'))}));
   }
   std::string bytes = must(read_file(store_path()));
   ASSERT_GT(bytes.size(), 100'000U);

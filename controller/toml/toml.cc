@@ -28,6 +28,7 @@ constexpr size_t kParts = 64;
 
 // Walks over the text as a TOML lexer would (comments, four kinds of strings) and counts what could exhaust the
 // parser's stack: open brackets, and dots of keys. Wrong only on texts that the parser refuses at that very place.
+// Refuses, too, what lets toml++ 3.3 ask whether a letter is white space: its answer for U+00A1..U+049A is undefined.
 class CapScanner {
  public:
   CapScanner(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -36,14 +37,16 @@ class CapScanner {
     if (text_.size() > kBytes)
       return Error{ErrorKind::kUsage,
                    file_ + ": larger than the limit of " + format_bytes(static_cast<int64_t>(kBytes))};
+    if (starts("\xEF\xBB\xBF")) at_ += 3;  // byte order mark
     while (at_ < text_.size()) {
       char c = text_[at_];
+      if (!is_ascii(c)) return refuse("only comments and texts in quotes may hold this character");
       if (c == '[' && column_ == 1 && dots_.size() == 1 && !names_table())
         return refuse("a table's name must follow here");
       if (c == '#') {
         skip_comment();
       } else if (c == '"' || c == '\'') {
-        skip_string(c);
+        if (!skip_string(c)) return refuse("a backslash in a text must have one of \" \\ b f n r t u U behind it");
       } else {
         count(c);
         step();
@@ -102,25 +105,32 @@ class CapScanner {
 
   bool starts(std::string_view with) const { return text_.substr(at_).starts_with(with); }
 
-  void skip_string(char quote) {
+  static bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+  // False at a backslash that continues a line or escapes no ASCII letter.
+  bool skip_string(char quote) {
     const std::string triple(3, quote);
     const bool multi_line = starts(triple);
     for (size_t i = 0; i < (multi_line ? 3 : 1); ++i) step();
     while (at_ < text_.size()) {
       if (quote == '"' && text_[at_] == '\\') {
         step();
-        if (at_ < text_.size()) step();
+        if (at_ == text_.size()) return true;
+        if (!is_ascii(text_[at_]) || std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos)
+          return false;
+        step();
       } else if (multi_line ? starts(triple) : text_[at_] == quote) {
         for (size_t i = 0; i < (multi_line ? 3 : 1); ++i) step();
         // Up to two quotes may stand before the closing three.
         for (int i = 0; multi_line && i < 2 && at_ < text_.size() && text_[at_] == quote; ++i) step();
-        return;
+        return true;
       } else if (!multi_line && text_[at_] == '\n') {
-        return;
+        return true;
       } else {
         step();
       }
     }
+    return true;
   }
 
   std::string_view text_;

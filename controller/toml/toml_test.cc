@@ -74,6 +74,18 @@ TEST(Toml, TextsThatTheParserOnlyAssertsAboutAreRefused) {
   EXPECT_EQ(error_of("a = [\n[1],\n[[2]]]\n[ b ]\n[[c]]\n[\"d\"]\n"), "");
 }
 
+TEST(Toml, LettersOutsideQuotesAreRefusedAndInsideTheyPass) {
+  EXPECT_EQ(error_of("a = 1\n\xc3\xa4 = 2\n"), "f:2:1: only comments and texts in quotes may hold this character");
+  EXPECT_EQ(error_of("a = 1\xd1\xa7\n"), "f:1:6: only comments and texts in quotes may hold this character");
+  EXPECT_EQ(error_of("# \xc3\xa4\na = \"\xc3\xa4\"\n\"\xc3\xa4\" = '\xc3\xa4'\nb = \"\"\"\n\xc3\xa4\"\"\"\n"), "");
+  EXPECT_EQ(error_of("\xef\xbb\xbf"
+                     "a = 1\n"),
+            "");
+  const char* backslash = "a backslash in a text must have one of \" \\ b f n r t u U behind it";
+  EXPECT_EQ(error_of("a = \"\"\"x\\\n  \xc3\xa4\"\"\"\n"), std::string("f:1:10: ") + backslash);
+  EXPECT_EQ(error_of("a = \"\\\xd1\xa7\"\n"), std::string("f:1:7: ") + backslash);
+}
+
 TEST(Toml, MistakesNameTheirPlace) {
   EXPECT_EQ(error_of("a = 1\nb = \n").rfind("f:2:", 0), 0u);
   EXPECT_EQ(error_of("a = \"\xff\"\n").rfind("f:1:", 0), 0u);

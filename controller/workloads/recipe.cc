@@ -82,7 +82,11 @@ Status run_recipe(const Recipe& recipe, const std::string& out, BuildContext& co
   env.push_back("BENCHCTL_OUT=" + fresh);
   env.push_back("BENCHCTL_WORK=" + work);
   Log log(logs + "/" + flat + ".log");
-  for (const auto& step : recipe.steps) BENCHCTL_CHECK(run_step(recipe, step, env, log, context));
+  for (const auto& step : recipe.steps)
+    if (Status done = run_step(recipe, step, env, log, context); !done.ok()) {
+      (void)remove_tree(fresh);  // half a result is of no use; why it failed matters more than a failure here
+      return done;
+    }
   BENCHCTL_CHECK(remove_tree(out));
   if (rename(fresh.c_str(), out.c_str()) != 0) return errno_error("rename " + fresh);
   return {};

@@ -35,7 +35,7 @@ Json rounded_memory(const Facts& facts) {
   const Json& limit = facts.get("memory", "limit_bytes");
   if (!total.is_int()) return {};
   int64_t bytes = limit.is_int() ? std::min(limit.as_int(), total.as_int()) : total.as_int();
-  if (bytes < 0) return {};
+  if (bytes < 0 || bytes > int64_t{1} << 60) return {};  // no machine's; rounding it up could overflow
   const int64_t step = bytes >= int64_t{2} << 30 ? int64_t{1} << 30 : int64_t{256} << 20;
   return bytes / step * step + (bytes % step >= step / 2 ? step : 0);
 }

@@ -1,0 +1,126 @@
+// `reap`: machines that should not be there any more, by the store and by what the providers list under our tag.
+#include <algorithm>
+#include <iostream>
+
+#include "controller/cli/verbs.h"
+#include "provisioning/lifecycle.h"
+
+namespace benchctl {
+namespace {
+
+class StoreBook final : public LeaseBook {
+ public:
+  explicit StoreBook(Store& store) : store_(store) {}
+
+  Result<std::vector<BookedMachine>> open() override {
+    BENCHCTL_TRY(auto machines, store_.live_machines());
+    std::vector<BookedMachine> booked;
+    for (const MachineRow& machine : machines) {
+      BENCHCTL_TRY(RunRow run, store_.run(machine.lease.run));
+      booked.push_back({machine.lease, machine.spec.provider, machine.provider_id, machine.state != MachineRowState::kIntent,
+                        run.outcome == RunOutcome::kGood || run.outcome == RunOutcome::kFailed, machine.keep_until_ms / 1000});
+    }
+    return booked;
+  }
+  Result<bool> executing(const std::string& run) override {
+    BENCHCTL_TRY(auto holder, lock_holder(store_));
+    return holder && holder->run == run;
+  }
+  Status gone(const std::string& nonce) override {
+    BENCHCTL_TRY(auto machines, store_.live_machines());
+    for (const MachineRow& machine : machines)
+      if (machine.lease.nonce == nonce) return store_.machine_state(machine.id, MachineRowState::kGone);
+    return {};
+  }
+
+ private:
+  Store& store_;
+};
+
+const char* name_of(ReapAction action) {
+  switch (action) {
+    case ReapAction::kLeft: return "left";
+    case ReapAction::kWouldDestroy: return "would be removed";
+    case ReapAction::kDestroyed: return "removed";
+    case ReapAction::kFailed: return "NOT REMOVED";
+  }
+  return "";
+}
+
+// A run whose controller died stays "running" in the store: nobody else will end it.
+Status close_dead_runs(Store& store, const std::string& only) {
+  BENCHCTL_TRY(auto holder, lock_holder(store));
+  BENCHCTL_TRY(auto runs, store.runs());
+  BENCHCTL_TRY(auto live, store.live_machines());
+  for (const RunRow& run : runs) {
+    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only)) continue;
+    bool has_machine = std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
+    if (!has_machine)
+      BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted), "its controller ended without a word; its machines are gone"));
+  }
+  return {};
+}
+
+struct Arguments {
+  std::string run;
+  bool dry_run = false;
+  bool json = false;
+};
+
+Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments) {
+  BENCHCTL_TRY(Store * store, parts.store());
+  StoreBook book(*store);
+  ReapOptions options;
+  BENCHCTL_TRY(options.owner, store->owner());
+  if (!arguments.run.empty()) {
+    BENCHCTL_TRY(RunRow run, find_run(*store, arguments.run));
+    options.run = run.id;
+  }
+  options.now_unix = context.clock->unix_ms() / 1000;
+  options.dry_run = arguments.dry_run;
+  std::map<std::string, Provider*> providers;
+  for (const std::string& name : parts.provider_names()) {
+    MachineSpec spec;
+    spec.provider = name;
+    // One that cannot work here has nothing to list either.
+    if (parts.provider(name)->check(spec)) providers[name] = parts.provider(name);
+  }
+  BENCHCTL_TRY(auto reaped, reap(providers, book, options, *context.clock));
+  bool failed = false;
+  Json all = Json::array();
+  for (const Reaped& one : reaped) {
+    failed = failed || one.action == ReapAction::kFailed;
+    if (arguments.json) {
+      Json json = Json::object();
+      json.set("machine", one.machine.name);
+      json.set("run", one.machine.run);
+      json.set("action", name_of(one.action));
+      json.set("why", one.why);
+      all.push(std::move(json));
+    } else {
+      std::cout << one.machine.name << "  run " << one.machine.run << "  " << name_of(one.action) << ": " << one.why << "\n";
+    }
+  }
+  if (!arguments.dry_run) BENCHCTL_CHECK(close_dead_runs(*store, options.run));
+  if (arguments.json) {
+    std::cout << all.dump() << "\n";
+  } else if (reaped.empty()) {
+    std::cout << "no machines\n";
+  }
+  return failed ? exit_code(ErrorKind::kLeaked) : 0;
+}
+
+}  // namespace
+
+Verb reap_verb(Context& context, Parts& parts) {
+  auto a = std::make_shared<Arguments>();
+  return {"reap", "remove machines that are expired, orphaned or left by finished runs", "benchctl reap --dry-run",
+          [a](Options& options) {
+            options.text("--run", a->run, "all machines of this run, due or not");
+            options.flag("--dry-run", a->dry_run, "only say what would be removed");
+            options.flag("--json", a->json, "as JSON");
+          },
+          [a, &context, &parts] { return run_reap(context, parts, *a); }};
+}
+
+}  // namespace benchctl
