@@ -25,6 +25,8 @@ Bootstrap make_bootstrap(const SshIdentity& host, const std::string& client_publ
   // A reboot of ours must not meet upgrades or a changed network.
   config.set("package_update", false);
   config.set("package_upgrade", false);
+  // Debian 12 would set en_US.UTF-8, which no minimal machine has, and report that as an error.
+  config.set("locale", false);
   config.set(
       "runcmd",
       Json(Json::Array{Json(Json::Array{"sh", "-c", "mkdir -p /run/benchctl && touch " + std::string(kMarker)})}));
