@@ -40,6 +40,10 @@ std::string plan_for(const Arguments& arguments) {
 Result<int> run_try(Context& context, Parts& parts, const Arguments& arguments) {
   char here[4096];
   if (getcwd(here, sizeof here) == nullptr) return errno_error("working directory");
+  const std::string& program = arguments.command.front();
+  if (auto below = check_beneath(here, program); !below)
+    return Error{ErrorKind::kUsage, "try runs a program below this folder, and ships it like a plan does (" + below.error().message +
+                                        "); for anything else write a script here that runs it"};
   BENCHCTL_TRY(auto workloads, parts.workloads());
   PlanSource source;
   source.file = "try";

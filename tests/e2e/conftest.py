@@ -74,7 +74,9 @@ class Bench:
         plan = self.home / "plan.toml"
         plan.write_text(text)
         done = self("run", "--plan", str(plan), *words)
-        run = self.json("status")[0]
+        runs = self.json("status")
+        assert runs, f"no run was begun: exit {done.code}\n{done.err}"
+        run = runs[0]
         return done, run["run"], Path(run["folder"])
 
     def query(self, sql: str, *values: object) -> list[tuple]:
@@ -97,6 +99,11 @@ def unprivileged(bench: Bench) -> Bench:
                 break
             parent.chmod(0o755)
         bench.prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        # Its workloads are built once for all tests.
+        cache = Path("/var/cache/benchctl/tests-nobody")
+        cache.mkdir(parents=True, exist_ok=True)
+        shutil.chown(cache, 65534, 65534)
+        bench.environment |= {"BENCHCTL_CACHE": str(cache), "HOME": str(cache), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
     return bench
 
 

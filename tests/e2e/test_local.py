@@ -79,12 +79,20 @@ def test_second_run_names_the_holder(bench: Bench) -> None:
 
 def test_try_prints_the_equivalent_plan(bench: Bench) -> None:
     bench = unprivileged(bench)
-    done = bench("try", "--runs", "6", "--", "/bin/true")
+    (bench.home / "mine").write_text("#!/bin/sh\nexec sleep 0.01\n")
+    (bench.home / "mine").chmod(0o755)
+    done = bench("try", "--runs", "6", "--", "./mine")
     assert done.code == 0, done.err
     plan = done.err[done.err.index("schema = 1") :]
     (bench.home / "again.toml").write_text(plan)
+    # A program of one's own on this computer wants trust once, by the plan's hash; `try` was typed by its user.
     again = bench("run", "--plan", str(bench.home / "again.toml"), "--dry-run")
+    assert again.code == 2
+    trust = next(word for word in again.err.split() if len(word.strip(".,;:")) == 64).strip(".,;:")
+    again = bench("run", "--plan", str(bench.home / "again.toml"), "--dry-run", "--trust-plan", trust)
     assert again.code == 0, again.err
+    elsewhere = bench("try", "--", "/bin/true")
+    assert elsewhere.code == 2 and "below" in elsewhere.err
     walls = bench.query("SELECT count(*) FROM v_samples s JOIN v_trials t USING (trial_id) WHERE s.metric = 'wall' AND t.round > 0")
     assert walls == [(6,)]
 
