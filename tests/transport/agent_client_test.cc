@@ -35,10 +35,17 @@ class AgentClientTest : public ::testing::TestWithParam<Over> {
     write("bundle/data/words.txt", pattern_bytes(300'000), 0644);
   }
   void TearDown() override {
-    if (started_ && client_) {
-      client_->stop("run-1", in_seconds(30)).ok();
-      for (int tries = 0; tries < 300 && client_->state("run-1", in_seconds(30))->running; ++tries) usleep(50'000);
+    if (!started_) return;
+    reconnect();  // a test may have left its connection broken
+    client_->use_agent(agent_);
+    EXPECT_TRUE(client_->stop("run-1", in_seconds(30)).ok());
+    bool running = true;
+    for (int tries = 0; running && tries < 600; ++tries, usleep(50'000)) {
+      auto state = client_->state("run-1", in_seconds(30));
+      ASSERT_TRUE(state.ok()) << state.error().message;
+      running = state->running;
     }
+    EXPECT_FALSE(running);
   }
   void write(const std::string& relative, const std::string& text, int mode) {
     std::string path = home_.path() + "/" + relative;
