@@ -21,18 +21,15 @@ Result<int> attach(Context& context, Parts& parts, const std::string& word) {
     for (ssize_t count; (count = read(log.get(), buffer, sizeof buffer)) > 0;) std::cerr.write(buffer, count);
   };
   while (true) {
+    // The holder first: once nobody executes the run, its row and its log are final.
+    BENCHCTL_TRY(auto holder, lock_holder(*store));
     BENCHCTL_TRY(run, store->run(run.id));
     drain();
-    if (run.outcome != RunOutcome::kRunning) break;
-    BENCHCTL_TRY(auto holder, lock_holder(*store));
-    if (!holder || holder->run != run.id) {
-      // The end may have been written between our two looks.
-      BENCHCTL_TRY(run, store->run(run.id));
-      if (run.outcome != RunOutcome::kRunning) continue;
-      return Error{ErrorKind::kInterrupted, "run " + run.id + " is not finished and nobody executes it; its machines: benchctl reap --run " + run.id};
-    }
+    if (!holder || holder->run != run.id) break;
     context.clock->sleep(std::chrono::milliseconds(300));
   }
+  if (run.outcome == RunOutcome::kRunning)
+    return Error{ErrorKind::kInterrupted, "run " + run.id + " is not finished and nobody executes it; its machines: benchctl reap --run " + run.id};
   auto terminal = read_file(run.folder + "/summary.txt", 1 << 20);
   if (terminal) std::cout << *terminal;
   return run.exit_code.value_or(1);

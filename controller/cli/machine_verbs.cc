@@ -1,7 +1,6 @@
 // `machine list | ssh | keep`.
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -53,14 +52,6 @@ Result<int> list(Context& context, Parts& parts, bool json) {
   return 0;
 }
 
-// A file that lives only as a descriptor: ssh reads it, and no key or known-hosts file is left behind.
-Result<std::string> memory_file(const std::string& name, const std::string& content) {
-  int fd = memfd_create(name.c_str(), 0);
-  if (fd < 0) return errno_error("memfd");
-  BENCHCTL_CHECK(write_all(fd, content));
-  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(fd);
-}
-
 // The store keeps the fingerprint; ssh wants the key. Asks the machine for it and takes it only when it fits.
 Result<std::string> pinned_known_host(Context& context, const MachineRow& machine) {
   CommandSpec scan;
@@ -83,15 +74,14 @@ Result<int> enter(Context& context, Parts& parts, const std::string& name, const
   BENCHCTL_TRY(MachineRow machine, find_machine(*store, name));
   if (!machine.endpoint || machine.endpoint->kind != Endpoint::Kind::kSsh)
     return Error{ErrorKind::kUsage, name + " is not reached by ssh"};
-  BENCHCTL_TRY(SshIdentity identity, parts.run_identity(machine.lease.run));
-  BENCHCTL_TRY(std::string key, memory_file("key", identity.private_key));
+  std::string keys = parts.keys_dir(machine.lease.run), known_path = keys + "/known_hosts-" + machine.lease.name;
   if (!machine.endpoint->netns.empty()) {
     UniqueFd ns(open(machine.endpoint->netns.c_str(), O_RDONLY | O_CLOEXEC));
     if (!ns || setns(ns.get(), CLONE_NEWNET) != 0) return errno_error("enter " + machine.endpoint->netns);
   }
   BENCHCTL_TRY(std::string known, pinned_known_host(context, machine));
-  BENCHCTL_TRY(std::string known_path, memory_file("known", known));
-  std::vector<std::string> argv = {"ssh", "-F", "none", "-i", key, "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile=" + known_path,
+  BENCHCTL_CHECK(write_atomic(known_path, known));
+  std::vector<std::string> argv = {"ssh", "-F", "none", "-i", keys + "/client", "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile=" + known_path,
                                    "-o", "GlobalKnownHostsFile=none", "-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlgorithms=ssh-ed25519",
                                    "-o", "HostKeyAlias=" + name, "-p", std::to_string(machine.endpoint->port),
                                    machine.endpoint->user + "@" + machine.endpoint->host};

@@ -49,13 +49,6 @@ Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   return identity;
 }
 
-Result<SshIdentity> Parts::run_identity(const std::string& run) {
-  SshIdentity identity;
-  BENCHCTL_TRY(identity.private_key, read_file(keys_dir(run) + "/client", 16 << 10));
-  BENCHCTL_TRY(identity.public_key, read_file(keys_dir(run) + "/client.pub", 16 << 10));
-  return identity;
-}
-
 Status Parts::forget_run_identity(const std::string& run) { return remove_tree(keys_dir(run)); }
 
 Result<RunRow> find_run(Store& store, const std::string& word) {

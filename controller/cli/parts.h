@@ -31,7 +31,6 @@ class Parts {
   Result<SshIdentity> make_identity();
   // The run's client key, 0600, outside the store; removed when its machines are gone.
   Result<SshIdentity> new_run_identity(const std::string& run);
-  Result<SshIdentity> run_identity(const std::string& run);
   Status forget_run_identity(const std::string& run);
 
  private:
