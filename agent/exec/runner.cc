@@ -192,13 +192,14 @@ class Runner {
 
   Status run_round(const QueuedRound& round) {
     int shift = attempt_shift(folder_, round.spec);
-    if (measures(round.spec)) BENCHCTL_CHECK(wait_until_quiet(cpus_, {job_.max_other_busy, job_.quiet_wait_ms}, clock_, stop_,
-                                    [&](double busy, bool gave_up) {
-                                      Json fields = Json::object();
-                                      fields.set("busy", std::round(busy * 1000) / 1000);
-                                      fields.set("gave_up", gave_up);
-                                      return say("waiting_quiet", std::move(fields));
-                                    }));
+    if (measures(round.spec))
+      BENCHCTL_CHECK(wait_until_quiet(cpus_, {job_.max_other_busy, job_.quiet_wait_ms}, clock_, stop_,
+                                      [&](double busy, bool gave_up) {
+                                        Json fields = Json::object();
+                                        fields.set("busy", std::round(busy * 1000) / 1000);
+                                        fields.set("gave_up", gave_up);
+                                        return say("waiting_quiet", std::move(fields));
+                                      }));
     if (stopping()) return {};
     Json fields = Json::object();
     fields.set("round", round.spec.round);

@@ -29,7 +29,9 @@ Result<int> attach(Context& context, Parts& parts, const std::string& word) {
     context.clock->sleep(std::chrono::milliseconds(300));
   }
   if (run.outcome == RunOutcome::kRunning)
-    return Error{ErrorKind::kInterrupted, "run " + run.id + " is not finished and nobody executes it; its machines: benchctl reap --run " + run.id};
+    return Error{
+        ErrorKind::kInterrupted,
+        "run " + run.id + " is not finished and nobody executes it; its machines: benchctl reap --run " + run.id};
   auto terminal = read_file(run.folder + "/summary.txt", 1 << 20);
   if (terminal) std::cout << *terminal;
   return run.exit_code.value_or(1);
@@ -40,7 +42,9 @@ Result<int> attach(Context& context, Parts& parts, const std::string& word) {
 Verb attach_verb(Context& context, Parts& parts) {
   auto run = std::make_shared<std::string>();
   return {"attach", "follow a run until it ends (Ctrl-C only detaches); exits as the run does", "benchctl attach",
-          [run](Options& options) { options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest"); },
+          [run](Options& options) {
+            options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest");
+          },
           [run, &context, &parts] { return attach(context, parts, *run); }};
 }
 

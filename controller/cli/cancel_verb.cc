@@ -19,7 +19,9 @@ Result<int> cancel(Context& context, Parts& parts, const std::string& word) {
   }
   BENCHCTL_TRY(auto holder, lock_holder(*store));
   if (!holder || holder->run != run.id)
-    return Error{ErrorKind::kInterrupted, "run " + run.id + " has no controller any more; remove its machines by: benchctl reap --run " + run.id};
+    return Error{
+        ErrorKind::kInterrupted,
+        "run " + run.id + " has no controller any more; remove its machines by: benchctl reap --run " + run.id};
   if (kill(holder->pid, SIGTERM) != 0)
     return errno_error("signal the controller (process " + std::to_string(holder->pid) + ")");
   std::cerr << "asked process " << holder->pid << " to stop; waiting until its machines are gone\n";
@@ -31,15 +33,19 @@ Result<int> cancel(Context& context, Parts& parts, const std::string& word) {
     }
     context.clock->sleep(std::chrono::milliseconds(300));
   }
-  return Error{ErrorKind::kInterrupted, "run " + run.id + " has not stopped within " + format_seconds(kStopMs / 1000.0)};
+  return Error{ErrorKind::kInterrupted,
+               "run " + run.id + " has not stopped within " + format_seconds(kStopMs / 1000.0)};
 }
 
 }  // namespace
 
 Verb cancel_verb(Context& context, Parts& parts) {
   auto run = std::make_shared<std::string>();
-  return {"cancel", "stop a run: finished rounds are kept, its machines are removed", "benchctl cancel local-20260101-120000-ab12",
-          [run](Options& options) { options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest"); },
+  return {"cancel", "stop a run: finished rounds are kept, its machines are removed",
+          "benchctl cancel local-20260101-120000-ab12",
+          [run](Options& options) {
+            options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest");
+          },
           [run, &context, &parts] { return cancel(context, parts, *run); }};
 }
 

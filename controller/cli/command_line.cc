@@ -39,7 +39,8 @@ class CliOptions final : public Options {
   void positional(const std::string& name, std::string& variable, bool required, const std::string& help) override {
     app_.add_option(name, variable, help)->required(required)->type_name("");
   }
-  void positionals(const std::string& name, std::vector<std::string>& variable, bool required, const std::string& help) override {
+  void positionals(const std::string& name, std::vector<std::string>& variable, bool required,
+                   const std::string& help) override {
     app_.add_option(name, variable, help)->required(required)->type_name("");
   }
 
@@ -53,7 +54,8 @@ int complain(const std::string& message) {
 }
 
 // CLI11 answers an unknown verb with "A subcommand is required": look at the words ourselves first.
-std::string unknown_verb(const std::vector<Group>& groups, const std::vector<Verb>& verbs, int argc, const char* const* argv) {
+std::string unknown_verb(const std::vector<Group>& groups, const std::vector<Verb>& verbs, int argc,
+                         const char* const* argv) {
   if (argc < 2 || argv[1][0] == '-') return "";
   std::string first = argv[1];
   std::vector<std::string> names, subverbs;
@@ -80,16 +82,18 @@ std::string unknown_verb(const std::vector<Group>& groups, const std::vector<Ver
 
 }  // namespace
 
-int run_command_line(const std::vector<Group>& groups, const std::vector<Verb>& verbs, int argc, const char* const* argv) {
+int run_command_line(const std::vector<Group>& groups, const std::vector<Verb>& verbs, int argc,
+                     const char* const* argv) {
   if (std::string problem = unknown_verb(groups, verbs, argc, argv); !problem.empty()) return complain(problem);
 
   CLI::App app("benchctl runs benchmarks on disposable Linux machines and says what the numbers mean", "benchctl");
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", std::string("benchctl " BENCHCTL_VERSION));
   app.require_subcommand(0, 1);
-  app.footer("benchctl VERB --help explains a verb with an example.\n"
-             "Exit codes: 0 good, 1 internal, 2 usage or invalid plan, 3 regression or failed claim, 4 provisioning,\n"
-             "5 machine rejected, 6 workload failed or checks disagree, 7 interrupted, 8 machine leaked.");
+  app.footer(
+      "benchctl VERB --help explains a verb with an example.\n"
+      "Exit codes: 0 good, 1 internal, 2 usage or invalid plan, 3 regression or failed claim, 4 provisioning,\n"
+      "5 machine rejected, 6 workload failed or checks disagree, 7 interrupted, 8 machine leaked.");
   std::vector<CLI::App*> parents;
   for (const Group& group : groups) {
     parents.push_back(app.add_subcommand(group.name, group.help));

@@ -22,7 +22,9 @@ std::string own_path() {
   return length > 0 ? std::string(path, static_cast<size_t>(length)) : "";
 }
 
-std::string parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string parent(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
 
 int terminal_width() {
   winsize size{};
@@ -41,7 +43,8 @@ Result<Context> read_context() {
   // <root>/build*/bin/benchctl
   if (context.source_root.empty()) context.source_root = parent(parent(binaries));
   if (!exists(context.source_root + "/workloads/CONTRACT.md"))
-    return Error{ErrorKind::kInternal, context.source_root + " holds no workloads/: set BENCHCTL_ROOT to the folder that has them"};
+    return Error{ErrorKind::kInternal,
+                 context.source_root + " holds no workloads/: set BENCHCTL_ROOT to the folder that has them"};
   context.home = variable("BENCHCTL_HOME");
   if (context.home.empty()) {
     std::string state = variable("XDG_STATE_HOME");
@@ -56,7 +59,8 @@ Result<Context> read_context() {
     context.cache = cache + "/benchctl";
   }
   for (std::string* path : {&context.home, &context.cache})
-    if (path->front() != '/') return Error{ErrorKind::kUsage, *path + ": BENCHCTL_HOME and BENCHCTL_CACHE must be absolute paths"};
+    if (path->front() != '/')
+      return Error{ErrorKind::kUsage, *path + ": BENCHCTL_HOME and BENCHCTL_CACHE must be absolute paths"};
   context.python = variable("BENCHCTL_PYTHON");
   if (context.python.empty()) context.python = context.source_root + "/analysis/.venv/bin/python";
   context.terminal_errors = isatty(STDERR_FILENO) == 1;

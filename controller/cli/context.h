@@ -11,15 +11,15 @@
 namespace benchctl {
 
 struct Context {
-  std::string source_root;  // holds workloads/, analysis/, plans/
-  std::string agent;        // the static agent's binary
-  std::string home;         // BENCHCTL_HOME: store, keys, runs; default $XDG_STATE_HOME/benchctl
-  std::string cache;        // BENCHCTL_CACHE: images, builds; default /var/cache/benchctl for root
-  std::string local_dir;    // folders of `local` machines; for root where the trials' own users can reach them
-  std::string python;       // BENCHCTL_PYTHON, else the analysis environment's
-  bool terminal_errors = false;   // standard error is a terminal: live line, colour
+  std::string source_root;       // holds workloads/, analysis/, plans/
+  std::string agent;             // the static agent's binary
+  std::string home;              // BENCHCTL_HOME: store, keys, runs; default $XDG_STATE_HOME/benchctl
+  std::string cache;             // BENCHCTL_CACHE: images, builds; default /var/cache/benchctl for root
+  std::string local_dir;         // folders of `local` machines; for root where the trials' own users can reach them
+  std::string python;            // BENCHCTL_PYTHON, else the analysis environment's
+  bool terminal_errors = false;  // standard error is a terminal: live line, colour
   bool terminal_output = false;
-  bool colour = false;            // never with NO_COLOR
+  bool colour = false;  // never with NO_COLOR
   int width = 80;
   std::unique_ptr<Clock> clock;
   std::unique_ptr<Failpoints> failpoints;  // BENCHCTL_FAILPOINT

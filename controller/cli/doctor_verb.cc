@@ -17,7 +17,9 @@ struct Finding {
 
 Result<int> doctor(Context& context, Parts& parts, bool json) {
   std::vector<Finding> findings;
-  auto look = [&](const std::string& subject, const Status& status) { findings.push_back({subject, status.ok() ? "" : status.error().message}); };
+  auto look = [&](const std::string& subject, const Status& status) {
+    findings.push_back({subject, status.ok() ? "" : status.error().message});
+  };
   auto executable = [&](const std::string& path, const std::string& repair) -> Status {
     if (access(path.c_str(), X_OK) == 0) return {};
     return Error{ErrorKind::kInternal, path + " is missing; " + repair};
@@ -55,7 +57,8 @@ Result<int> doctor(Context& context, Parts& parts, bool json) {
     std::cout << all.dump() << "\n";
   } else {
     for (const Finding& finding : findings)
-      std::cout << (finding.problem.empty() ? "ok    " : "LOOK  ") << finding.subject << (finding.problem.empty() ? "" : ": " + finding.problem) << "\n";
+      std::cout << (finding.problem.empty() ? "ok    " : "LOOK  ") << finding.subject
+                << (finding.problem.empty() ? "" : ": " + finding.problem) << "\n";
   }
   return healthy ? 0 : 1;
 }

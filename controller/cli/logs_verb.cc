@@ -25,7 +25,9 @@ void print_stream(const std::string& path, const std::string& title) {
 
 Result<int> logs(Parts& parts, const std::string& run_word, const std::string& trial_word) {
   auto number = parse_int(trial_word);
-  if (!number) return Error{ErrorKind::kUsage, "a trial is a number, as in trials/000042: not \"" + sanitize(trial_word, 60) + "\""};
+  if (!number)
+    return Error{ErrorKind::kUsage,
+                 "a trial is a number, as in trials/000042: not \"" + sanitize(trial_word, 60) + "\""};
   BENCHCTL_TRY(Store * store, parts.store());
   BENCHCTL_TRY(RunRow run, find_run(*store, run_word));
   BENCHCTL_TRY(auto trials, store->trials(run.id));
@@ -34,14 +36,16 @@ Result<int> logs(Parts& parts, const std::string& run_word, const std::string& t
     if (trial.number != *number) continue;
     found = true;
     std::string folder = run.folder + "/" + trial.folder;
-    std::cout << "trial " << trial.number << " attempt " << trial.attempt << ": " << trial.suite << " " << trial.point << " " << trial.arm
-              << (trial.aa_copy ? " (A/A copy)" : "") << ", round " << trial.round << ", " << trial.verdict
-              << (trial.reason.empty() ? "" : ": " + trial.reason) << ", " << format_seconds(trial.seconds) << "\n";
+    std::cout << "trial " << trial.number << " attempt " << trial.attempt << ": " << trial.suite << " " << trial.point
+              << " " << trial.arm << (trial.aa_copy ? " (A/A copy)" : "") << ", round " << trial.round << ", "
+              << trial.verdict << (trial.reason.empty() ? "" : ": " + trial.reason) << ", "
+              << format_seconds(trial.seconds) << "\n";
     print_stream(folder + "/stdout", "standard output");
     print_stream(folder + "/stderr", "standard error");
     print_stream(folder + "/trial.json", "record");
   }
-  if (!found) return Error{ErrorKind::kUsage, "run " + run.id + " has no trial " + std::to_string(*number) + " at home"};
+  if (!found)
+    return Error{ErrorKind::kUsage, "run " + run.id + " has no trial " + std::to_string(*number) + " at home"};
   return 0;
 }
 

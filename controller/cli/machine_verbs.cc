@@ -21,7 +21,8 @@ Result<MachineRow> find_machine(Store& store, const std::string& word) {
     if (machine.lease.name == word) return machine;
     names.push_back(machine.lease.name);
   }
-  return Error{ErrorKind::kUsage, "no machine \"" + sanitize(word, 60) + "\"; " + (names.empty() ? "there are none" : "there are: " + join(names, ", "))};
+  return Error{ErrorKind::kUsage, "no machine \"" + sanitize(word, 60) + "\"; " +
+                                      (names.empty() ? "there are none" : "there are: " + join(names, ", "))};
 }
 
 Result<int> list(Context& context, Parts& parts, bool json) {
@@ -36,7 +37,8 @@ Result<int> list(Context& context, Parts& parts, bool json) {
     one.set("state", name_of(machine.state));
     one.set("expires", format_utc(machine.lease.expires_unix * 1000));
     one.set("kept_until", machine.keep_until_ms > 0 ? Json(format_utc(machine.keep_until_ms)) : Json());
-    one.set("expired", machine.lease.expires_unix * 1000 < context.clock->unix_ms() && machine.keep_until_ms < context.clock->unix_ms());
+    one.set("expired", machine.lease.expires_unix * 1000 < context.clock->unix_ms() &&
+                           machine.keep_until_ms < context.clock->unix_ms());
     all.push(std::move(one));
   }
   if (json) {
@@ -45,8 +47,9 @@ Result<int> list(Context& context, Parts& parts, bool json) {
     std::cout << "no machines\n";
   } else {
     for (const Json& one : all.as_array())
-      std::cout << one["machine"].as_string() << "  " << one["provider"].as_string() << "  " << one["state"].as_string() << "  run "
-                << one["run"].as_string() << (one["kept_until"].is_string() ? "  kept until " + one["kept_until"].as_string() : "")
+      std::cout << one["machine"].as_string() << "  " << one["provider"].as_string() << "  " << one["state"].as_string()
+                << "  run " << one["run"].as_string()
+                << (one["kept_until"].is_string() ? "  kept until " + one["kept_until"].as_string() : "")
                 << (one["expired"].as_bool() ? "  EXPIRED: benchctl reap" : "") << "\n";
   }
   return 0;
@@ -55,7 +58,8 @@ Result<int> list(Context& context, Parts& parts, bool json) {
 // The store keeps the fingerprint; ssh wants the key. Asks the machine for it and takes it only when it fits.
 Result<std::string> pinned_known_host(Context& context, const MachineRow& machine) {
   CommandSpec scan;
-  scan.argv = {"ssh-keyscan", "-t", "ed25519", "-p", std::to_string(machine.endpoint->port), "-T", "10", machine.endpoint->host};
+  scan.argv = {"ssh-keyscan",         "-t", "ed25519", "-p", std::to_string(machine.endpoint->port), "-T", "10",
+               machine.endpoint->host};
   scan.deadline = Deadline::in(*context.clock, std::chrono::seconds(20));
   BENCHCTL_TRY(std::string answer, run_checked(scan, *context.clock));
   for (std::string_view line : split(answer, '\n')) {
@@ -65,7 +69,8 @@ Result<std::string> pinned_known_host(Context& context, const MachineRow& machin
     auto fingerprint = ssh_fingerprint(key);
     if (fingerprint && *fingerprint == machine.host_key) return machine.lease.name + " " + key + "\n";
   }
-  return Error{ErrorKind::kProvisioning, machine.lease.name + " does not show the host key that was pinned (" + machine.host_key + ")"};
+  return Error{ErrorKind::kProvisioning,
+               machine.lease.name + " does not show the host key that was pinned (" + machine.host_key + ")"};
 }
 
 // Replaces this process by ssh with the pinned key.
@@ -81,9 +86,25 @@ Result<int> enter(Context& context, Parts& parts, const std::string& name, const
   }
   BENCHCTL_TRY(std::string known, pinned_known_host(context, machine));
   BENCHCTL_CHECK(write_atomic(known_path, known));
-  std::vector<std::string> argv = {"ssh", "-F", "none", "-i", keys + "/client", "-o", "IdentitiesOnly=yes", "-o", "UserKnownHostsFile=" + known_path,
-                                   "-o", "GlobalKnownHostsFile=none", "-o", "StrictHostKeyChecking=yes", "-o", "HostKeyAlgorithms=ssh-ed25519",
-                                   "-o", "HostKeyAlias=" + name, "-p", std::to_string(machine.endpoint->port),
+  std::vector<std::string> argv = {"ssh",
+                                   "-F",
+                                   "none",
+                                   "-i",
+                                   keys + "/client",
+                                   "-o",
+                                   "IdentitiesOnly=yes",
+                                   "-o",
+                                   "UserKnownHostsFile=" + known_path,
+                                   "-o",
+                                   "GlobalKnownHostsFile=none",
+                                   "-o",
+                                   "StrictHostKeyChecking=yes",
+                                   "-o",
+                                   "HostKeyAlgorithms=ssh-ed25519",
+                                   "-o",
+                                   "HostKeyAlias=" + name,
+                                   "-p",
+                                   std::to_string(machine.endpoint->port),
                                    machine.endpoint->user + "@" + machine.endpoint->host};
   if (!command.empty()) argv.push_back(shell_quote(command));
   std::vector<char*> raw;
@@ -113,7 +134,8 @@ std::vector<Verb> machine_verbs(Context& context, Parts& parts) {
   return {{"machine list", "list the machines that exist", "benchctl machine list --json",
            [json](Options& options) { options.flag("--json", *json, "as JSON"); },
            [json, &context, &parts] { return list(context, parts, *json); }},
-          {"machine ssh", "open a shell on a machine, or run a command there", "benchctl machine ssh bc-0123456789ab -- uptime",
+          {"machine ssh", "open a shell on a machine, or run a command there",
+           "benchctl machine ssh bc-0123456789ab -- uptime",
            [name, command](Options& options) {
              options.positional("MACHINE", *name, true, "its name, from `machine list`");
              options.positionals("COMMAND", *command, false, "command and its arguments");

@@ -24,7 +24,9 @@ Result<Store*> Parts::store() {
 
 Provider* Parts::provider(const std::string& name) {
   auto& place = providers_[name];
-  if (!place && name == "nspawn") place = std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
+  if (!place && name == "nspawn")
+    place =
+        std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
   if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.local_dir, *context_.clock);
   return place.get();
 }
@@ -37,9 +39,13 @@ Connector& Parts::connector() {
   return *connector_;
 }
 
-Result<std::vector<Workload>> Parts::workloads() { return load_workloads(context_.source_root + "/workloads"); }
+Result<std::vector<Workload>> Parts::workloads() {
+  return load_workloads(context_.source_root + "/workloads");
+}
 
-Result<SshIdentity> Parts::make_identity() { return make_ssh_identity("benchctl", *context_.clock); }
+Result<SshIdentity> Parts::make_identity() {
+  return make_ssh_identity("benchctl", *context_.clock);
+}
 
 Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   BENCHCTL_TRY(SshIdentity identity, make_identity());
@@ -49,12 +55,15 @@ Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   return identity;
 }
 
-Status Parts::forget_run_identity(const std::string& run) { return remove_tree(keys_dir(run)); }
+Status Parts::forget_run_identity(const std::string& run) {
+  return remove_tree(keys_dir(run));
+}
 
 Result<RunRow> find_run(Store& store, const std::string& word) {
   if (word.empty()) {
     BENCHCTL_TRY(auto latest, store.latest_run());
-    if (!latest) return Error{ErrorKind::kUsage, "there is no run yet; begin with: benchctl run --plan plans/local.toml"};
+    if (!latest)
+      return Error{ErrorKind::kUsage, "there is no run yet; begin with: benchctl run --plan plans/local.toml"};
     return *latest;
   }
   BENCHCTL_TRY(auto runs, store.runs());
@@ -64,7 +73,9 @@ Result<RunRow> find_run(Store& store, const std::string& word) {
     if (run.id.starts_with(word)) matching.push_back(std::move(run));
   }
   if (matching.size() == 1) return matching.front();
-  if (matching.size() > 1) return Error{ErrorKind::kUsage, "\"" + word + "\" is the beginning of " + std::to_string(matching.size()) + " runs: write more of it"};
+  if (matching.size() > 1)
+    return Error{ErrorKind::kUsage,
+                 "\"" + word + "\" is the beginning of " + std::to_string(matching.size()) + " runs: write more of it"};
   return store.run(word);  // its error names the nearest id
 }
 

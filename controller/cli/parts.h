@@ -18,7 +18,7 @@ class Parts {
   explicit Parts(Context& context);
   ~Parts();
 
-  Result<Store*> store();          // opened at the first call
+  Result<Store*> store();  // opened at the first call
   Provider* provider(const std::string& name);
   std::vector<std::string> provider_names() const { return {"nspawn", "local"}; }
   Connector& connector();

@@ -57,10 +57,10 @@ std::vector<Verb> plan_verbs(Context&, Parts& parts) {
     options.texts("--set", a->sets, "override a value: --set schedule.runs=20 (repeatable)");
     options.flag("--json", a->json, "as JSON");
   };
-  return {{"plan check", "find every mistake of a plan, without effects", "benchctl plan check plans/local.toml", declare,
-           [a, &parts] { return check(parts, *a); }},
-          {"plan show", "print what a plan resolves to: arms, points, trials, expected time and cost", "benchctl plan show plans/local.toml",
-           declare, [a, &parts] { return show(parts, *a); }},
+  return {{"plan check", "find every mistake of a plan, without effects", "benchctl plan check plans/local.toml",
+           declare, [a, &parts] { return check(parts, *a); }},
+          {"plan show", "print what a plan resolves to: arms, points, trials, expected time and cost",
+           "benchctl plan show plans/local.toml", declare, [a, &parts] { return show(parts, *a); }},
           {"plan init", "write a commented plan to begin with", "benchctl plan init my-plan.toml",
            [a](Options& options) { options.positional("FILE", a->file, false, "where to; default: standard output"); },
            [a] { return init(a->file); }}};

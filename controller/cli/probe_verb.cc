@@ -10,7 +10,9 @@ namespace {
 
 Result<int> probe(Context& context, const std::string& host, bool json) {
   if (host != "local")
-    return Error{ErrorKind::kUsage, "only `probe local` is available in this version; other machines show their facts in the report of a run"};
+    return Error{
+        ErrorKind::kUsage,
+        "only `probe local` is available in this version; other machines show their facts in the report of a run"};
   CommandSpec command;
   command.argv = {context.agent, "facts", "--workdir", "."};
   command.deadline = Deadline::in(*context.clock, std::chrono::seconds(60));

@@ -17,8 +17,9 @@ class StoreBook final : public LeaseBook {
     std::vector<BookedMachine> booked;
     for (const MachineRow& machine : machines) {
       BENCHCTL_TRY(RunRow run, store_.run(machine.lease.run));
-      booked.push_back({machine.lease, machine.spec.provider, machine.provider_id, machine.state != MachineRowState::kIntent,
-                        run.outcome == RunOutcome::kGood || run.outcome == RunOutcome::kFailed, machine.keep_until_ms / 1000});
+      booked.push_back(
+          {machine.lease, machine.spec.provider, machine.provider_id, machine.state != MachineRowState::kIntent,
+           run.outcome == RunOutcome::kGood || run.outcome == RunOutcome::kFailed, machine.keep_until_ms / 1000});
     }
     return booked;
   }
@@ -39,10 +40,14 @@ class StoreBook final : public LeaseBook {
 
 const char* name_of(ReapAction action) {
   switch (action) {
-    case ReapAction::kLeft: return "left";
-    case ReapAction::kWouldDestroy: return "would be removed";
-    case ReapAction::kDestroyed: return "removed";
-    case ReapAction::kFailed: return "NOT REMOVED";
+    case ReapAction::kLeft:
+      return "left";
+    case ReapAction::kWouldDestroy:
+      return "would be removed";
+    case ReapAction::kDestroyed:
+      return "removed";
+    case ReapAction::kFailed:
+      return "NOT REMOVED";
   }
   return "";
 }
@@ -53,10 +58,13 @@ Status close_dead_runs(Store& store, const std::string& only) {
   BENCHCTL_TRY(auto runs, store.runs());
   BENCHCTL_TRY(auto live, store.live_machines());
   for (const RunRow& run : runs) {
-    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only)) continue;
-    bool has_machine = std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
+    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only))
+      continue;
+    bool has_machine =
+        std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
     if (!has_machine)
-      BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted), "its controller ended without a word; its machines are gone"));
+      BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted),
+                                      "its controller ended without a word; its machines are gone"));
   }
   return {};
 }
@@ -98,7 +106,8 @@ Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments)
       json.set("why", one.why);
       all.push(std::move(json));
     } else {
-      std::cout << one.machine.name << "  run " << one.machine.run << "  " << name_of(one.action) << ": " << one.why << "\n";
+      std::cout << one.machine.name << "  run " << one.machine.run << "  " << name_of(one.action) << ": " << one.why
+                << "\n";
     }
   }
   if (!arguments.dry_run) BENCHCTL_CHECK(close_dead_runs(*store, options.run));

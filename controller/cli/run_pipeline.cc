@@ -4,8 +4,8 @@
 #include <set>
 
 #include "controller/analysis/analysis_client.h"
-#include "controller/cli/signals.h"
 #include "controller/cli/ship.h"
+#include "controller/cli/signals.h"
 #include "controller/cli/terminal_progress.h"
 #include "controller/fleet/execute.h"
 #include "controller/plan/plan_text.h"
@@ -21,7 +21,8 @@ constexpr int64_t kReportMs = 10 * 60'000;
 Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
   for (const auto& [name, fleet] : plan.fleets) {
     Provider* provider = parts.provider(fleet.spec.provider);
-    if (provider == nullptr) return Error{ErrorKind::kUsage, "provider " + fleet.spec.provider + " is not available in this version"};
+    if (provider == nullptr)
+      return Error{ErrorKind::kUsage, "provider " + fleet.spec.provider + " is not available in this version"};
     if (auto can = provider->check(fleet.spec); !can) return can.error().in("provider " + fleet.spec.provider);
     BENCHCTL_CHECK(provider->prepare(fleet.spec, [&](const std::string& line) { progress.say("", line); }));
   }
@@ -46,7 +47,8 @@ RunOutcome outcome_of(int code) {
   return code == exit_code(ErrorKind::kInterrupted) ? RunOutcome::kInterrupted : RunOutcome::kFailed;
 }
 
-Json outcome_json(const RunRow& row, const RunOutcomeReport& report, int code, const std::string& reason, const std::vector<std::string>& files) {
+Json outcome_json(const RunRow& row, const RunOutcomeReport& report, int code, const std::string& reason,
+                  const std::vector<std::string>& files) {
   Json json = Json::object();
   json.set("run", row.id);
   json.set("exit_code", code);
@@ -75,8 +77,10 @@ std::string new_run_id(const std::string& plan_name, Clock& clock) {
   }
   std::string time;  // 2026-11-30T19:10:56.123Z -> 20261130-191056
   for (char c : format_utc(clock.unix_ms()).substr(0, 19))
-    if (c == 'T') time += '-';
-    else if (c >= '0' && c <= '9') time += c;
+    if (c == 'T')
+      time += '-';
+    else if (c >= '0' && c <= '9')
+      time += c;
   return slug.substr(0, 32) + "-" + time + "-" + random_hex(2);
 }
 
@@ -91,7 +95,8 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   request.set("redact", redact);
   request.set("colour", context.colour);
   AnalysisEnv environment = analysis_env(context.source_root, context.python);
-  BENCHCTL_TRY(Json answer, analyse(request, environment, *context.clock, Deadline::in(*context.clock, std::chrono::milliseconds(kReportMs))));
+  BENCHCTL_TRY(Json answer, analyse(request, environment, *context.clock,
+                                    Deadline::in(*context.clock, std::chrono::milliseconds(kReportMs))));
   ReportAnswer report;
   report.terminal = answer["terminal"].as_string();
   report.files = answer["files"].as_strings();
@@ -106,7 +111,8 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   for (const std::string& warning : plan.warnings) progress.say("", warning);
   BENCHCTL_TRY(Store * store, parts.store());
   std::string id = request.id.empty() ? new_run_id(plan.name, *context.clock) : request.id;
-  if (!valid_id(id)) return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
+  if (!valid_id(id))
+    return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
   BENCHCTL_TRY(FileLock lock, store->lock(id));
 
   static StopRequest stop;  // outlives the signal watcher's thread
@@ -135,7 +141,9 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   RunWorld world{*store,
                  [&](const std::string& name) { return parts.provider(name); },
                  [&] { return parts.make_identity(); },
-                 [&](Deadline deadline) { return take_host_turn("run " + id, *context.clock, deadline, [&] { return stop.requested(); }); },
+                 [&](Deadline deadline) {
+                   return take_host_turn("run " + id, *context.clock, deadline, [&] { return stop.requested(); });
+                 },
                  parts.connector(),
                  *context.clock,
                  *context.failpoints,
@@ -158,17 +166,21 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   progress.now("", "writing the report");
   auto written = make_report(context, parts, row, plan.redact);
   if (!written) {
-    progress.say("", "no report: " + written.error().message + "; the samples are safe, write it later by: benchctl report " + id);
+    progress.say("", "no report: " + written.error().message +
+                         "; the samples are safe, write it later by: benchctl report " + id);
     if (code == 0) also(1, written.error().message);
   } else if (written->checks_disagree) {
-    also(exit_code(ErrorKind::kWorkload), "checks or traces disagree between arms: their comparison is refused, see the report");
+    also(exit_code(ErrorKind::kWorkload),
+         "checks or traces disagree between arms: their comparison is refused, see the report");
   }
   if (code_before_report != code) {
     if (auto finished = finish(); !finished) also(1, finished.error().message);
   }
-  progress.say("", code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
+  progress.say("",
+               code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
   if (request.json) {
-    std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump() << "\n";
+    std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump()
+              << "\n";
   } else if (written) {
     std::cout << written->terminal << "\n";
   }

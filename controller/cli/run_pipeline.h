@@ -1,4 +1,5 @@
-// From a plan that has been read to a report: bundles, the run itself, the analysis, the exit code. `run` and `try` share it.
+// From a plan that has been read to a report: bundles, the run itself, the analysis, the exit code. `run` and `try`
+// share it.
 #pragma once
 
 #include <string>
@@ -10,10 +11,10 @@ namespace benchctl {
 
 struct RunRequest {
   Plan plan;
-  std::string id;         // empty: made from the plan's name and the time
-  std::string runs_dir;   // absolute; the run's folder is made below it
+  std::string id;        // empty: made from the plan's name and the time
+  std::string runs_dir;  // absolute; the run's folder is made below it
   int64_t keep_ms = 0;
-  bool json = false;      // the outcome as JSON instead of the summary
+  bool json = false;  // the outcome as JSON instead of the summary
 };
 
 std::string new_run_id(const std::string& plan_name, Clock& clock);

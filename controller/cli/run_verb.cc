@@ -39,17 +39,22 @@ Status keep_only(Plan& plan, const std::string& pattern) {
     if (!matches(suite.name)) {
       std::erase_if(suite.arms, [&](const std::string& arm) { return !matches(suite.name + "/" + arm); });
       if (suite.arms.empty()) continue;
-      if (std::find(suite.arms.begin(), suite.arms.end(), suite.baseline) == suite.arms.end()) suite.baseline = suite.arms.front();
+      if (std::find(suite.arms.begin(), suite.arms.end(), suite.baseline) == suite.arms.end())
+        suite.baseline = suite.arms.front();
     }
     kept.push_back(std::move(suite));
   }
-  if (kept.empty()) return Error{ErrorKind::kUsage, "--only \"" + sanitize(pattern, 100) + "\" matches no suite and no suite/arm of the plan"};
+  if (kept.empty())
+    return Error{ErrorKind::kUsage,
+                 "--only \"" + sanitize(pattern, 100) + "\" matches no suite and no suite/arm of the plan"};
   plan.suites = std::move(kept);
   return {};
 }
 
 Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
-  bool costs = std::any_of(plan.fleets.begin(), plan.fleets.end(), [](const auto& fleet) { return fleet.second.spec.provider != "nspawn" && fleet.second.spec.provider != "local"; });
+  bool costs = std::any_of(plan.fleets.begin(), plan.fleets.end(), [](const auto& fleet) {
+    return fleet.second.spec.provider != "nspawn" && fleet.second.spec.provider != "local";
+  });
   if (arguments.yes || !costs) return true;
   if (isatty(STDIN_FILENO) != 1) return Error{ErrorKind::kUsage, "this plan makes machines that cost money: say --yes"};
   std::cerr << "This plan makes machines that cost money. Go on? [y/N] ";
@@ -108,16 +113,20 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   }
   if (!arguments.keep.empty()) {
     auto span = parse_duration_ms(arguments.keep);
-    if (!span) return Error{ErrorKind::kUsage, "--keep \"" + sanitize(arguments.keep, 60) + "\" is no time span; write 30m or 2h"};
+    if (!span)
+      return Error{ErrorKind::kUsage,
+                   "--keep \"" + sanitize(arguments.keep, 60) + "\" is no time span; write 30m or 2h"};
     request.keep_ms = *span;
   }
   if (!arguments.detach) return carry_out(context, parts, request);
 
   if (request.id.empty()) request.id = new_run_id(request.plan.name, *context.clock);
   BENCHCTL_CHECK(make_dirs(parts.runs_dir()));
-  std::vector<std::string> words = {"benchctl", "run", "--plan", arguments.plan, "--yes", "--id", request.id, "--out", request.runs_dir};
+  std::vector<std::string> words = {"benchctl", "run",      "--plan", arguments.plan,  "--yes",
+                                    "--id",     request.id, "--out",  request.runs_dir};
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
-  for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep), std::pair("--trust-plan", arguments.trust)})
+  for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep),
+                             std::pair("--trust-plan", arguments.trust)})
     if (!value.empty()) words.insert(words.end(), {name, value});
   return detach(words, request.id, parts);
 }
@@ -137,14 +146,16 @@ Verb run_verb(Context& context, Parts& parts) {
             options.text("--out", a->out, "folder below which the run's folder is made");
             options.text("--keep", a->keep, "keep the machines this long after the run: 30m, 2h");
             options.text("--id", a->id, "the run's id, instead of one made from plan and time");
-            options.text("--trust-plan", a->trust, "SHA256 of a plan that may run programs of its own on this computer");
+            options.text("--trust-plan", a->trust,
+                         "SHA256 of a plan that may run programs of its own on this computer");
             options.flag("--dry-run", a->dry_run, "show what would run, and stop");
             options.flag("--yes", a->yes, "do not ask before machines that cost money are made");
             options.flag("--detach", a->detach, "go on in the background; see attach");
             options.flag("--json", a->json, "the outcome as JSON on standard output");
           },
           [a, &context, &parts]() -> Result<int> {
-            if (a->plan.empty()) return Error{ErrorKind::kUsage, "--plan FILE is missing; begin one by: benchctl plan init my-plan.toml"};
+            if (a->plan.empty())
+              return Error{ErrorKind::kUsage, "--plan FILE is missing; begin one by: benchctl plan init my-plan.toml"};
             return run(context, parts, *a);
           }};
 }

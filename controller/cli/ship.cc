@@ -40,10 +40,14 @@ Result<BuiltBundle> ship_program(const std::string& cache, const std::string& ro
 }  // namespace
 
 BuildContext build_context(Context& context, std::function<void(const std::string&)> say) {
-  return {.root = context.source_root + "/workloads", .cache_dir = context.cache + "/workloads", .clock = *context.clock, .say = std::move(say)};
+  return {.root = context.source_root + "/workloads",
+          .cache_dir = context.cache + "/workloads",
+          .clock = *context.clock,
+          .say = std::move(say)};
 }
 
-Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads, Progress& progress) {
+Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan,
+                                              const std::vector<Workload>& workloads, Progress& progress) {
   // Which bundles there are does not depend on the machine; the shape of this computer serves.
   BENCHCTL_TRY(Expansion expansion, expand(plan, workloads, host_shape()));
   BuildContext build = build_context(context, [&](const std::string& line) { progress.say("", line); });
@@ -55,8 +59,10 @@ Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan
       bundles.push_back(std::move(program));
       continue;
     }
-    const Workload& workload = *std::find_if(workloads.begin(), workloads.end(), [&](const Workload& one) { return one.name == need.workload; });
-    const BuildDecl& recipe = *std::find_if(workload.builds.begin(), workload.builds.end(), [&](const BuildDecl& one) { return one.name == need.build; });
+    const Workload& workload = *std::find_if(workloads.begin(), workloads.end(),
+                                             [&](const Workload& one) { return one.name == need.workload; });
+    const BuildDecl& recipe = *std::find_if(workload.builds.begin(), workload.builds.end(),
+                                            [&](const BuildDecl& one) { return one.name == need.build; });
     BENCHCTL_TRY(Bundle bundle, build_bundle(workload, recipe, toolchains, build));
     bundles.push_back({need.key, bundle.folder, {bundle.sha256, bundle.workload, bundle.build, bundle.manifest}});
   }

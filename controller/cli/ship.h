@@ -23,6 +23,7 @@ struct BuiltBundle {
 // What building may use of the world, here.
 BuildContext build_context(Context& context, std::function<void(const std::string&)> say);
 
-Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads, Progress& progress);
+Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan,
+                                              const std::vector<Workload>& workloads, Progress& progress);
 
 }  // namespace benchctl

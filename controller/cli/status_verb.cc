@@ -91,8 +91,9 @@ void print_timing(const Json& machine) {
   double whole = static_cast<double>(steps.back()["begin_ms"].as_int() - steps.front()["begin_ms"].as_int()) / 1000 +
                  steps.back()["seconds"].as_double();
   double trials = machine["trial_seconds"].as_double();
-  std::cout << "  trials " << format_seconds(trials) << ", steps " << format_seconds(known) << ", waiting for quiet or its turn "
-            << format_seconds(whole - known - trials) << "; " << format_seconds(whole) << " in all, " << channels << " channels\n";
+  std::cout << "  trials " << format_seconds(trials) << ", steps " << format_seconds(known)
+            << ", waiting for quiet or its turn " << format_seconds(whole - known - trials) << "; "
+            << format_seconds(whole) << " in all, " << channels << " channels\n";
 }
 
 void print_run(const Json& json, bool timing) {
@@ -108,8 +109,8 @@ void print_run(const Json& json, bool timing) {
               << count["verdict"].as_string() << "\n";
   for (const Json& machine : json["machines"].as_array()) {
     std::cout << "  machine " << machine["machine"].as_string() << " (" << machine["provider"].as_string() << ") "
-              << machine["state"].as_string() << (machine["reason"].as_string().empty() ? "" : ": " + machine["reason"].as_string())
-              << "\n";
+              << machine["state"].as_string()
+              << (machine["reason"].as_string().empty() ? "" : ": " + machine["reason"].as_string()) << "\n";
   }
   if (timing)
     for (const Json& machine : json["machines"].as_array()) print_timing(machine);
@@ -127,7 +128,8 @@ Result<int> show(Parts& parts, const Arguments& arguments) {
       std::cout << "no runs yet; begin with: benchctl run --plan plans/local.toml\n";
     } else {
       for (const RunRow& run : runs)
-        std::cout << run.id << "  " << name_of(run.outcome) << "  " << format_utc(run.created_ms) << "  " << run.plan_name << "\n";
+        std::cout << run.id << "  " << name_of(run.outcome) << "  " << format_utc(run.created_ms) << "  "
+                  << run.plan_name << "\n";
     }
     return 0;
   }
@@ -147,7 +149,8 @@ Verb status_verb(Context&, Parts& parts) {
   auto arguments = std::make_shared<Arguments>();
   return {"status", "list the runs, or show one", "benchctl status --timing local-20260101-120000-ab12",
           [arguments](Options& options) {
-            options.positional("RUN", arguments->run, false, "run id or a unique beginning of one; without --timing: all runs");
+            options.positional("RUN", arguments->run, false,
+                               "run id or a unique beginning of one; without --timing: all runs");
             options.flag("--timing", arguments->timing, "where each second went, and the SSH channels used");
             options.flag("--json", arguments->json, "as JSON");
           },

@@ -23,9 +23,12 @@ std::string quoted(const std::string& word) {
   for (unsigned char c : word) {
     char escape[8];
     std::snprintf(escape, sizeof escape, "\\u%04X", c);
-    if (c < 0x20 || c == 0x7F) text += escape;
-    else if (c == '"' || c == '\\') text += std::string("\\") + static_cast<char>(c);
-    else text += static_cast<char>(c);
+    if (c < 0x20 || c == 0x7F)
+      text += escape;
+    else if (c == '"' || c == '\\')
+      text += std::string("\\") + static_cast<char>(c);
+    else
+      text += static_cast<char>(c);
   }
   return text + "\"";
 }
@@ -33,8 +36,9 @@ std::string quoted(const std::string& word) {
 std::string plan_for(const Arguments& arguments) {
   std::string words;
   for (const std::string& word : arguments.command) words += (words.empty() ? "" : ", ") + quoted(word);
-  return "schema = 1\nname   = \"try\"\n\n[fleet.here]\nprovider = \"local\"\n\n[schedule]\nruns          = " + std::to_string(arguments.runs) +
-         "\nwarmup_rounds = 1\n\n[[suite]]\nname    = \"mine\"\ncommand = [" + words + "]\nformat  = " + quoted(arguments.format) + "\n";
+  return "schema = 1\nname   = \"try\"\n\n[fleet.here]\nprovider = \"local\"\n\n[schedule]\nruns          = " +
+         std::to_string(arguments.runs) + "\nwarmup_rounds = 1\n\n[[suite]]\nname    = \"mine\"\ncommand = [" + words +
+         "]\nformat  = " + quoted(arguments.format) + "\n";
 }
 
 Result<int> run_try(Context& context, Parts& parts, const Arguments& arguments) {
@@ -42,7 +46,8 @@ Result<int> run_try(Context& context, Parts& parts, const Arguments& arguments) 
   if (getcwd(here, sizeof here) == nullptr) return errno_error("working directory");
   const std::string& program = arguments.command.front();
   if (auto below = check_beneath(here, program); !below)
-    return Error{ErrorKind::kUsage, "try runs a program below this folder, and ships it like a plan does (" + below.error().message +
+    return Error{ErrorKind::kUsage, "try runs a program below this folder, and ships it like a plan does (" +
+                                        below.error().message +
                                         "); for anything else write a script here that runs it"};
   BENCHCTL_TRY(auto workloads, parts.workloads());
   PlanSource source;
@@ -66,7 +71,8 @@ Verb try_verb(Context& context, Parts& parts) {
           "benchctl try --runs 10 -- ./mybench --size 1000",
           [arguments](Options& options) {
             options.integer("--runs", arguments->runs, 1, 1000, "scored runs, after one warm-up");
-            options.text("--format", arguments->format, "what it prints: wall (anything; its run time counts), generic, sequential, concurrent");
+            options.text("--format", arguments->format,
+                         "what it prints: wall (anything; its run time counts), generic, sequential, concurrent");
             options.positionals("COMMAND", arguments->command, true, "the program and its arguments");
           },
           [arguments, &context, &parts] { return run_try(context, parts, *arguments); }};

@@ -26,9 +26,10 @@ Verb version_verb(Context& context) {
             if (*json) {
               std::cout << answer.dump() << "\n";
             } else {
-              std::cout << "benchctl " BENCHCTL_VERSION "\nagent " << (agent ? *agent : "not built: " + agent.error().message)
-                        << "\nformats: job " << kJobVersion << ", event " << kEventVersion << ", trial " << kTrialVersion << ", facts "
-                        << kFactsVersion << "\n";
+              std::cout << "benchctl " BENCHCTL_VERSION "\nagent "
+                        << (agent ? *agent : "not built: " + agent.error().message) << "\nformats: job " << kJobVersion
+                        << ", event " << kEventVersion << ", trial " << kTrialVersion << ", facts " << kFactsVersion
+                        << "\n";
             }
             return 0;
           }};

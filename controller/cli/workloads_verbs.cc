@@ -40,7 +40,8 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              BuildContext build = build_context(context, say);
              return done(workloads_build(a->name, a->arms, build, a->json, std::cout));
            }},
-          {"workloads check", "run every arm once here and compare what it did: exit 6 when arms differ", "benchctl workloads check request_shape",
+          {"workloads check", "run every arm once here and compare what it did: exit 6 when arms differ",
+           "benchctl workloads check request_shape",
            [=](Options& options) {
              options.positional("NAME", a->name, true, "a workload");
              options.integer("--items", a->items, 1, 10'000'000, "size of the run (default 1000)");
@@ -50,7 +51,8 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              BuildContext build = build_context(context, say);
              return done(workloads_check(a->name, {a->items, a->arms}, build, std::cout));
            }},
-          {"workloads trace", "print every statement that one request of an arm executes", "benchctl workloads trace request_shape c_sqlite",
+          {"workloads trace", "print every statement that one request of an arm executes",
+           "benchctl workloads trace request_shape c_sqlite",
            [=](Options& options) {
              options.positional("NAME", a->name, true, "a workload");
              options.positional("ARM", a->arm, true, "one of its arms");

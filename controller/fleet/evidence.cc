@@ -11,11 +11,13 @@ namespace {
 constexpr int64_t kEvidenceTimeoutMs = 60'000;
 constexpr int64_t kEvidenceBytes = 4 << 20;
 
-RoundSpec evidence_round(const Expansion& expansion, const RunInput& input, int round, const std::string& format, int64_t& number) {
+RoundSpec evidence_round(const Expansion& expansion, const RunInput& input, int round, const std::string& format,
+                         int64_t& number) {
   RoundSpec spec;
   spec.round = round;
   for (const Suite& suite : input.plan.suites) {
-    auto workload = std::find_if(input.workloads.begin(), input.workloads.end(), [&](const Workload& one) { return one.name == suite.workload; });
+    auto workload = std::find_if(input.workloads.begin(), input.workloads.end(),
+                                 [&](const Workload& one) { return one.name == suite.workload; });
     if (workload == input.workloads.end()) continue;  // a program of the user's own
     const std::vector<std::string>& words = format == "trace" ? workload->trace : workload->info;
     if (words.empty()) continue;

@@ -1,6 +1,6 @@
 // What the runners say about themselves on the machine: `--trace` (every statement of a request, hashed: arms with
-// differing traces are not compared) and `--info` (versions of what they really run on). They run as trials of their own
-// before the first round, under the same containment.
+// differing traces are not compared) and `--info` (versions of what they really run on). They run as trials of their
+// own before the first round, under the same containment.
 #pragma once
 
 #include <map>

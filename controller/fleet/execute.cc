@@ -85,8 +85,9 @@ std::string RunOutcomeReport::reason() const {
         line(machine.machine + ": and " + std::to_string(machine.failed.size() - 8) + " more failed trials");
         break;
       }
-      line(machine.machine + ": trial " + std::to_string(trial.number) + " (" + trial.suite + (trial.point.empty() ? "" : " " + trial.point) +
-           ", " + trial.arm + "): " + trial.verdict + (trial.reason.empty() ? "" : ": " + trial.reason));
+      line(machine.machine + ": trial " + std::to_string(trial.number) + " (" + trial.suite +
+           (trial.point.empty() ? "" : " " + trial.point) + ", " + trial.arm + "): " + trial.verdict +
+           (trial.reason.empty() ? "" : ": " + trial.reason));
     }
   }
   if (interrupted) line("stopped on request; what had finished is kept");

@@ -1,4 +1,5 @@
-// The connection to one machine: made again after a cut, ended by a wish to stop, its channels counted over its whole life.
+// The connection to one machine: made again after a cut, ended by a wish to stop, its channels counted over its whole
+// life.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What a run tells the person who waits. Implementations are thread-safe; texts are sanitised by the caller's side of the
-// machine boundary already.
+// What a run tells the person who waits. Implementations are thread-safe; texts are sanitised by the caller's side of
+// the machine boundary already.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ struct RunInput {
   std::vector<Workload> workloads;
   std::map<std::string, LocalBundle> bundles;  // BundleNeed::key -> what it runs from
   std::string agent_binary;
-  SshIdentity identity;   // of this run, kept outside the store
-  int64_t keep_ms = 0;    // machines are kept this long after the run
+  SshIdentity identity;  // of this run, kept outside the store
+  int64_t keep_ms = 0;   // machines are kept this long after the run
 };
 
 // The parts of the world a run acts on. All outlive the run.

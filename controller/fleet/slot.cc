@@ -33,7 +33,8 @@ std::string trial_label(const FailedTrial& trial) {
 
 }  // namespace
 
-Slot::Slot(const RunInput& input, RunWorld& world, std::string fleet_name, const Fleet& fleet, int index_in_fleet, int index_in_run)
+Slot::Slot(const RunInput& input, RunWorld& world, std::string fleet_name, const Fleet& fleet, int index_in_fleet,
+           int index_in_run)
     : input_(input),
       world_(world),
       fleet_name_(std::move(fleet_name)),
@@ -73,8 +74,7 @@ void Slot::prepare() {
 }
 
 Status Slot::make_machine() {
-  if (provider_ == nullptr)
-    return Error{ErrorKind::kUsage, "provider " + fleet_.spec.provider + " is not available"};
+  if (provider_ == nullptr) return Error{ErrorKind::kUsage, "provider " + fleet_.spec.provider + " is not available"};
   BENCHCTL_TRY(lease_.owner, world_.store.owner());
   BENCHCTL_TRY(machine_id_, world_.store.add_lease(lease_, fleet_.spec, isolated_));
   steps_.emplace(world_.store, world_.failpoints, machine_id_, [this] { return link_.counts().channels; });
@@ -110,7 +110,8 @@ Status Slot::reach_machine() {
   BENCHCTL_CHECK(world_.store.set_host_key(machine_id_, pin));
   link_.pin(pin);
   BENCHCTL_CHECK(link_.open(in(kConnectMs), true));
-  say("reached by ssh, host key renewed, after " + format_seconds(std::chrono::duration<double>(world_.clock.now() - begin).count()));
+  say("reached by ssh, host key renewed, after " +
+      format_seconds(std::chrono::duration<double>(world_.clock.now() - begin).count()));
   return {};
 }
 
@@ -157,7 +158,8 @@ Status Slot::build_job() {
     hash_of[suite.name + "\n" + point.label] = point.hash;
     Json params = Json::object();
     for (const auto& [key, value] : point.params) params.set(key, value);
-    BENCHCTL_CHECK(world_.store.save_point({point.hash, suite.name, suite.workload, suite.mode, point.label, suite.baseline, params}));
+    BENCHCTL_CHECK(world_.store.save_point(
+        {point.hash, suite.name, suite.workload, suite.mode, point.label, suite.baseline, params}));
   }
 
   job_.run = input_.id;
@@ -192,9 +194,11 @@ void Slot::measure() {
 Status Slot::run_job() {
   BENCHCTL_CHECK(steps_->run("start", [&] { return link_.agent().start(job_, in(kTransferMs)); }));
   for (int restarts = 0;;) {
-    auto done = link_.agent().follow(input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, in(kSilenceMs));
+    auto done = link_.agent().follow(
+        input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, in(kSilenceMs));
     if (done && *done) return {};
-    if (ttl_.passed(world_.clock)) return Error{ErrorKind::kInterrupted, "the time to live of the plan is over; what had finished is kept"};
+    if (ttl_.passed(world_.clock))
+      return Error{ErrorKind::kInterrupted, "the time to live of the plan is over; what had finished is kept"};
     if (world_.stop.requested()) return follow_to_the_end(in(kReleaseMs));
     if (!done) {
       if (done.error().kind != ErrorKind::kProvisioning) return done.error();
@@ -203,7 +207,8 @@ Status Slot::run_job() {
     }
     BENCHCTL_TRY(AgentState state, link_.agent().state(input_.id, in(kShortCallMs)));
     if (state.running || state.done) continue;
-    if (++restarts > kAgentRestarts) return Error{ErrorKind::kWorkload, "the agent ended " + std::to_string(restarts) + " times; see agent.log"};
+    if (++restarts > kAgentRestarts)
+      return Error{ErrorKind::kWorkload, "the agent ended " + std::to_string(restarts) + " times; see agent.log"};
     say("the agent is gone; starting it again, finished rounds stand");
     BENCHCTL_CHECK(link_.agent().start(job_, in(kShortCallMs)));
   }
@@ -214,7 +219,8 @@ Status Slot::follow_to_the_end(Deadline end) {
   say("stopping: the running trial ends, finished rounds come home");
   BENCHCTL_CHECK(link_.open(in(kConnectMs), false));
   BENCHCTL_CHECK(link_.agent().stop(input_.id, in(kShortCallMs)));
-  auto done = link_.agent().follow(input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, end);
+  auto done = link_.agent().follow(
+      input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, end);
   if (!done) return done.error();
   return *done ? Status() : Error{ErrorKind::kProvisioning, "the agent did not stop within its time"};
 }
@@ -231,25 +237,32 @@ Status Slot::reconnect() {
 Status Slot::on_event(const Event& event) {
   const Json& fields = event.fields;
   if (event.kind == "round_sealed") {
-    auto round = std::find_if(job_.rounds.begin(), job_.rounds.end(), [&](const RoundSpec& one) { return one.round == fields["round"].as_int(); });
-    if (round == job_.rounds.end()) return Error{ErrorKind::kInternal, "the agent sealed a round that we did not ask for"};
+    auto round = std::find_if(job_.rounds.begin(), job_.rounds.end(),
+                              [&](const RoundSpec& one) { return one.round == fields["round"].as_int(); });
+    if (round == job_.rounds.end())
+      return Error{ErrorKind::kInternal, "the agent sealed a round that we did not ask for"};
     BENCHCTL_CHECK(bring_home(fields, &*round));
   } else if (event.kind == "run_done") {
     BENCHCTL_CHECK(bring_home(fields, nullptr));
     int64_t exit = fields["exit"].as_int(1);
     std::string reason = sanitize(fields["reason"].as_string(), 400);
-    if (exit == 5) fail(Error{ErrorKind::kRejected, reason});
-    else if (exit != 0 && bad_.empty()) fail(Error{exit == 7 ? ErrorKind::kInterrupted : ErrorKind::kWorkload, reason});
+    if (exit == 5)
+      fail(Error{ErrorKind::kRejected, reason});
+    else if (exit != 0 && bad_.empty())
+      fail(Error{exit == 7 ? ErrorKind::kInterrupted : ErrorKind::kWorkload, reason});
   } else if (event.kind == "disk_full") {
-    fail(Error{ErrorKind::kWorkload, "the machine's disk is full: " + format_bytes(fields["free"].as_int()) + " free, " +
-                                         format_bytes(fields["needed"].as_int()) + " needed; finished trials stand. Ask for a larger disk"});
+    fail(Error{ErrorKind::kWorkload, "the machine's disk is full: " + format_bytes(fields["free"].as_int()) +
+                                         " free, " + format_bytes(fields["needed"].as_int()) +
+                                         " needed; finished trials stand. Ask for a larger disk"});
   } else if (event.kind == "trial_started" || event.kind == "trial_finished") {
     auto spec = spec_of_.find(fields["trial"].as_int());
-    if (spec == spec_of_.end()) return Error{ErrorKind::kInternal, "the agent speaks of a trial that we did not ask for"};
+    if (spec == spec_of_.end())
+      return Error{ErrorKind::kInternal, "the agent speaks of a trial that we did not ask for"};
     FailedTrial trial{spec->first, spec->second->suite, spec->second->point, spec->second->arm, "", ""};
     if (event.kind == "trial_started") {
       int round = spec->second->round;
-      std::string where = round > 0 ? "round " + std::to_string(round) + "/" + std::to_string(input_.plan.schedule.runs) : "warm-up";
+      std::string where =
+          round > 0 ? "round " + std::to_string(round) + "/" + std::to_string(input_.plan.schedule.runs) : "warm-up";
       world_.progress.now(lease_.name, where + "  " + trial_label(trial));
     } else if (std::string verdict = sanitize(fields["verdict"].as_string(), 40); verdict == "ok") {
       if (spec->second->round > kInfoRound) ++outcome_.trials_ok;
@@ -273,7 +286,8 @@ Status Slot::bring_home(const Json& sealed, const RoundSpec* round) {
   std::string relative = "machines/" + lease_.name + "/" + unit;
   return steps_->run(round == nullptr ? "pull" : unit, [&]() -> Status {
     std::string folder = input_.folder + "/" + relative;
-    BENCHCTL_CHECK(link_.agent().pull_unit(input_.id, unit, folder, sealed["manifest_sha256"].as_string(), kUnitCaps, in(kTransferMs)));
+    BENCHCTL_CHECK(link_.agent().pull_unit(input_.id, unit, folder, sealed["manifest_sha256"].as_string(), kUnitCaps,
+                                           in(kTransferMs)));
     if (round == nullptr) {
       auto after = read_file(folder + "/facts.after.json", 4 << 20);
       if (after) BENCHCTL_CHECK(world_.store.machine_facts(machine_id_, MachineFacts{"", *after, "", ""}));
@@ -296,7 +310,8 @@ void Slot::note(const UnitResult& result) {
   auto add = [&](const UnitResult::Note& note, const std::string& verdict) {
     auto spec = spec_of_.find(note.trial);
     FailedTrial trial{note.trial, "", "", "", verdict, note.reason};
-    if (spec != spec_of_.end()) trial = {note.trial, spec->second->suite, spec->second->point, spec->second->arm, verdict, note.reason};
+    if (spec != spec_of_.end())
+      trial = {note.trial, spec->second->suite, spec->second->point, spec->second->arm, verdict, note.reason};
     say("trial " + std::to_string(note.trial) + ": " + verdict + ": " + note.reason);
     bad_[note.trial] = trial;
     --outcome_.trials_ok;
@@ -314,7 +329,8 @@ void Slot::release() {
     say("kept until " + format_utc(until) + "; reach it by: benchctl machine ssh " + lease_.name);
     return;
   }
-  Machine target = machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
+  Machine target =
+      machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
   auto gone = steps_->run("destroy", [&]() -> Status {
     world_.progress.now(lease_.name, "removing the machine");
     BENCHCTL_CHECK(world_.store.machine_state(machine_id_, MachineRowState::kReleasing));

@@ -1,5 +1,5 @@
-// The work asked of one machine: from lease to proof that it is gone. Three acts, called in order by execute(); each does
-// nothing when an earlier one failed in a way that makes it useless, and release() always does its part.
+// The work asked of one machine: from lease to proof that it is gone. Three acts, called in order by execute(); each
+// does nothing when an earlier one failed in a way that makes it useless, and release() always does its part.
 #pragma once
 
 #include <map>
@@ -16,7 +16,8 @@ namespace benchctl {
 
 class Slot {
  public:
-  Slot(const RunInput& input, RunWorld& world, std::string fleet_name, const Fleet& fleet, int index_in_fleet, int index_in_run);
+  Slot(const RunInput& input, RunWorld& world, std::string fleet_name, const Fleet& fleet, int index_in_fleet,
+       int index_in_run);
 
   bool isolated() const { return isolated_; }
   void prepare();  // made, reached, proved, equipped
@@ -58,7 +59,7 @@ class Slot {
   Facts facts_;
   Job job_;
   std::vector<ExpectedTrial> expected_;
-  std::map<int64_t, FailedTrial> bad_;  // last bad verdict of a trial number
+  std::map<int64_t, FailedTrial> bad_;           // last bad verdict of a trial number
   std::map<int64_t, const TrialSpec*> spec_of_;  // into job_
   Evidence evidence_;
   bool ready_ = false;

@@ -22,7 +22,8 @@ class Steps {
     BENCHCTL_CHECK(failpoints_.reach("after_intent:" + name));
     int64_t before = channels_();
     Status outcome = effect();
-    BENCHCTL_CHECK(store_.step_done(machine_, seq, outcome.ok(), outcome.ok() ? "" : outcome.error().message, channels_() - before));
+    BENCHCTL_CHECK(store_.step_done(machine_, seq, outcome.ok(), outcome.ok() ? "" : outcome.error().message,
+                                    channels_() - before));
     BENCHCTL_CHECK(failpoints_.reach("after_done:" + name));
     return outcome;
   }

@@ -20,8 +20,8 @@ struct ChannelBytes {
 // line of its own: what start-up files print comes before it and is dropped.
 std::string remote_command_line(const std::vector<std::string>& argv, const std::string& marker);
 
-// Runs `argv` to its end. The caller has set a watchdog on the session that fires after the deadline; `bytes` counts the
-// command's own input and output. Error messages do not name the machine yet.
+// Runs `argv` to its end. The caller has set a watchdog on the session that fires after the deadline; `bytes` counts
+// the command's own input and output. Error messages do not name the machine yet.
 Result<CommandResult> run_channel(Session& session, Clock& clock, const std::vector<std::string>& argv,
                                   const RunOptions& options, ChannelBytes& bytes);
 

@@ -33,6 +33,14 @@ def samples(folder: Path) -> Counter:
         with (record_path.parent / "stdout").open(newline="") as file:
             for row in csv.DictReader(file):
                 for column, metric in UNITS[spec["format"]].items():
-                    key = (machine, spec["trial"], spec["attempt"], row["case"], metric, float(row[column]), row.get("check"))
+                    key = (
+                        machine,
+                        spec["trial"],
+                        spec["attempt"],
+                        row["case"],
+                        metric,
+                        float(row[column]),
+                        row.get("check"),
+                    )
                     found[key] += 1
     return found

@@ -37,10 +37,14 @@ def test_on_the_machine(bench: Bench, nothing_left: None) -> None:
     put(bench, "hoard")
     done, run, _ = bench.run_plan(PLAN.format(provider="nspawn", fleet='disk = "256MiB"', program="hoard"))
     assert done.code == 6, done.err
-    assert "disk" in done.err and "full" in done.err
-    verdicts = [verdict for (verdict,) in bench.query("SELECT verdict FROM v_trials WHERE run = ? ORDER BY number", run)]
+    assert "disk" in done.err
+    assert "full" in done.err
+    verdicts = [
+        verdict for (verdict,) in bench.query("SELECT verdict FROM v_trials WHERE run = ? ORDER BY number", run)
+    ]
     # Each trial says that it met a full disk; what was written before stands.
-    assert verdicts and verdicts[0] in {"ok", "exit", "no_space"}
+    assert verdicts
+    assert verdicts[0] in {"ok", "exit", "no_space"}
     assert bench.query("SELECT state FROM v_machines WHERE run = ?", run) == [("gone",)]
 
 
@@ -56,12 +60,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @needs_root
 def test_on_this_computer(bench: Bench, small_disk: Path) -> None:
     put(bench, "wordy")
-    done, run, folder = bench.run_plan(PLAN.format(provider="local", fleet="", program="wordy"), "--out", str(small_disk))
+    done, run, folder = bench.run_plan(
+        PLAN.format(provider="local", fleet="", program="wordy"), "--out", str(small_disk)
+    )
     assert done.code != 0
     assert "No space left on device" in done.err
     # Rounds that had come home before are whole.
     trials = bench.query("SELECT number, verdict FROM v_trials WHERE run = ?", run)
-    assert trials and all(verdict == "ok" for _, verdict in trials) and len(trials) < 4
+    assert trials
+    assert all(verdict == "ok" for _, verdict in trials)
+    assert len(trials) < 4
     values = bench.query("SELECT count(*) FROM v_samples")
     assert values == [(len(trials),)]
     assert folder.is_dir()

@@ -68,10 +68,11 @@ def test_second_run_names_the_holder(bench: Bench) -> None:
                 break
         second = bench("run", "--plan", str(plan))
         assert second.code == 7
-        assert "first-run" in second.err and str(first.pid) in second.err
+        assert "first-run" in second.err
+        assert str(first.pid) in second.err
     finally:
         cancelled = bench("cancel", "first-run")
-        out, err = first.communicate(timeout=120)
+        _out, err = first.communicate(timeout=120)
     assert cancelled.code == 0, cancelled.err
     assert first.returncode == 7, err
     assert bench.json("status")[0]["outcome"] == "interrupted"
@@ -92,8 +93,11 @@ def test_try_prints_the_equivalent_plan(bench: Bench) -> None:
     again = bench("run", "--plan", str(bench.home / "again.toml"), "--dry-run", "--trust-plan", trust)
     assert again.code == 0, again.err
     elsewhere = bench("try", "--", "/bin/true")
-    assert elsewhere.code == 2 and "below" in elsewhere.err
-    walls = bench.query("SELECT count(*) FROM v_samples s JOIN v_trials t USING (trial_id) WHERE s.metric = 'wall' AND t.round > 0")
+    assert elsewhere.code == 2
+    assert "below" in elsewhere.err
+    walls = bench.query(
+        "SELECT count(*) FROM v_samples s JOIN v_trials t USING (trial_id) WHERE s.metric = 'wall' AND t.round > 0"
+    )
     assert walls == [(6,)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_two_machines(bench: Bench, nothing_left: None) -> None:
         record = json.loads(path.read_text())
         spans.append((record["started_unix_ms"], record["started_unix_ms"] + record["wall_ns"] / 1e6))
     spans.sort()
-    assert all(end <= begin + 1 for (_, end), (begin, _) in zip(spans, spans[1:], strict=False))
+    assert all(end <= begin + 1 for (_, end), (begin, _) in itertools.pairwise(spans))
     assert len({path.parts[-6] for path in folder.glob("machines/*/round-*/trials/*/a*/trial.json")}) == 2
 
     # What people see.
@@ -85,7 +86,8 @@ def test_two_machines(bench: Bench, nothing_left: None) -> None:
     status = json.loads(bench("status", "--timing", run, "--json").out)
     for machine in status["machines"]:
         names = [step["step"] for step in machine["steps"]]
-        assert names[:4] == ["create", "connect", "facts", "equip"] and names[-1] == "destroy"
+        assert names[:4] == ["create", "connect", "facts", "equip"]
+        assert names[-1] == "destroy"
         assert all(step["outcome"] == "ok" for step in machine["steps"])
         assert machine["state"] == "gone"
         assert sum(step["channels"] for step in machine["steps"]) <= MOST_CHANNELS

@@ -49,13 +49,15 @@ def test_refused_and_named(other_root: Bench, other: str, case: str, words: str)
     for text in (done.out, report):
         refusal = next(line for line in text.splitlines() if "refused" in line.lower() or "disagree" in line.lower())
         assert words in refusal.lower()
-        assert "one" in text and other.replace("_", "\\_") in text or other in text
+        assert ("one" in text and other.replace("_", "\\_") in text) or other in text
     # No ratio of the two is printed anywhere.
-    assert "slower (" not in report and "faster (" not in report
+    assert "slower (" not in report
+    assert "faster (" not in report
     rows = (folder / "summary.csv").read_text().splitlines()
     header = rows[0].split(",")
     mine = [dict(zip(header, row.split(","), strict=True)) for row in rows[1:] if f",{other}," in row]
-    assert mine and all(row["ratio"] == "" for row in mine)
+    assert mine
+    assert all(row["ratio"] == "" for row in mine)
 
 
 def test_agreeing_arms_are_compared(other_root: Bench) -> None:
@@ -64,4 +66,5 @@ def test_agreeing_arms_are_compared(other_root: Bench) -> None:
     rows = (folder / "summary.csv").read_text().splitlines()
     header = rows[0].split(",")
     mine = [dict(zip(header, row.split(","), strict=True)) for row in rows[1:] if ",other_check," in row]
-    assert mine and all(row["ratio"] != "" for row in mine)
+    assert mine
+    assert all(row["ratio"] != "" for row in mine)

@@ -9,13 +9,12 @@
 
 #define CASE_PREFIX RUNNER "/app_request/"
 
-void run_sequential(const struct options *options);
-void run_concurrent(const struct options *options);
-void print_trace(const struct options *options);
+void run_sequential(const struct options* options);
+void run_concurrent(const struct options* options);
+void print_trace(const struct options* options);
 void print_info(void);
 
-static inline int64_t now_ns(void)
-{
+static inline int64_t now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;

@@ -4,8 +4,8 @@
 
 #include "database.h"
 
-int admin_item_edit(struct database *db, int64_t item, uint64_t *sum);
+int admin_item_edit(struct database* db, int64_t item, uint64_t* sum);
 /* `i` goes into the title. After an error the transaction is rolled back. */
-int admin_item_update(struct database *db, int64_t i, int64_t item, uint64_t *sum);
+int admin_item_update(struct database* db, int64_t i, int64_t item, uint64_t* sum);
 
 #endif
