@@ -18,16 +18,16 @@ MAX_BYTES = 4 << 20
 
 class Binary(AgentTest):
     def test_size_and_no_dynamic_section(self):
-        assert os.path.getsize(harness.AGENT) <= MAX_BYTES
+        self.assertLessEqual(os.path.getsize(harness.AGENT), MAX_BYTES)
         headers = subprocess.run(["readelf", "-lW", harness.AGENT], capture_output=True, text=True, check=True).stdout
-        assert "INTERP" not in headers
-        assert "DYNAMIC" not in headers
+        self.assertNotIn("INTERP", headers)
+        self.assertNotIn("DYNAMIC", headers)
 
     @needs_root
     def test_starts_in_an_empty_chroot(self):
         shutil.copy(harness.AGENT, self.base + "/benchagent")
         done = subprocess.run(["chroot", self.base, "/benchagent", "version"], capture_output=True, check=True)
-        assert json.loads(done.stdout)["job"] == 1
+        self.assertEqual(json.loads(done.stdout)["job"], 1)
 
     def test_mistakes_on_the_command_line(self):
         for words, text in (
@@ -39,8 +39,8 @@ class Binary(AgentTest):
             (["unpack", "--sha256", "0" * 64], "expected 1 plain argument"),
         ):
             done = self.site.call(*words, check=False)
-            assert done.returncode == 2, words
-            assert text in done.stderr.decode()
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(text, done.stderr.decode())
 
     def test_a_job_of_another_version_or_without_a_run_phase(self):
         for job, text in (
@@ -56,9 +56,9 @@ class Binary(AgentTest):
             ),
         ):
             done = self.site.call("job", "--dir", self.site.dir, stdin=json.dumps(job).encode(), check=False)
-            assert done.returncode == 2
-            assert text in done.stderr.decode()
-            assert not self.site.dir.exists()
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(text, done.stderr.decode())
+            self.assertFalse(self.site.dir.exists())
 
 
 class Quiet(AgentTest):
@@ -69,7 +69,7 @@ class Quiet(AgentTest):
         trace = pathlib.Path(self.base) / "trace"
         # Without -f: the agent alone, not what it starts.
         runner = self.site.start(prefix=["strace", "-o", str(trace)])
-        assert runner.wait(60) == 0, self.site.log()
+        self.assertEqual(runner.wait(60), 0, self.site.log())
         lines = trace.read_text().splitlines()
         begin = max(i for i, line in enumerate(lines) if line.startswith("pidfd_open("))
         end = min(i for i, line in enumerate(lines) if i > begin and line.startswith("wait4("))
@@ -82,15 +82,15 @@ class Quiet(AgentTest):
             flush=True,
         )
         # Three ticks of the timer and the end; two pipes closing may add one each.
-        assert polls <= 6
-        assert polls >= 3
-        assert record["agent_wakeups"] == polls
+        self.assertLessEqual(polls, 6)
+        self.assertGreaterEqual(polls, 3)
+        self.assertEqual(record["agent_wakeups"], polls)
         # A tick: poll, read of the timer, pread, waitid. The rest: setting up, draining and reading of counters.
-        assert len(names) <= 6 * polls + 12, "\n".join(lines[begin : end + 1])
-        assert names.count("write") == 0, "nothing is written while a trial runs"
+        self.assertLessEqual(len(names), 6 * polls + 12, "\n".join(lines[begin : end + 1]))
+        self.assertEqual(names.count("write"), 0, "nothing is written while a trial runs")
         samples = (self.site.dir / "system.csv").read_text().splitlines()[1:]
-        assert len(samples) in (2, 3)
-        assert all(re.fullmatch(r"1,1,\d{13}(,\d+){8}", line) for line in samples), samples
+        self.assertIn(len(samples), (2, 3))
+        self.assertTrue(all(re.fullmatch(r"1,1,\d{13}(,\d+){8}", line) for line in samples), samples)
 
     def test_own_run_time_is_recorded(self):
         record = self.verdict("sleep 3")
@@ -99,20 +99,20 @@ class Quiet(AgentTest):
             f"{record['agent_wakeups']} wakes",
             flush=True,
         )
-        assert record["agent_cpu_ns"] > 0
-        assert record["agent_wakeups"] <= 3 + record["wall_ns"] // 1000000000
+        self.assertGreater(record["agent_cpu_ns"], 0)
+        self.assertLessEqual(record["agent_wakeups"], 3 + record["wall_ns"] // 1_000_000_000)
 
     def test_waits_for_quiet_then_starts_and_says_so(self):
         busy = subprocess.Popen(["sh", "-c", "while :; do :; done"])
         try:
             self.site.job([[self.site.trial(1, "true")]], quiet_wait_ms=2500, max_other_busy=0.0)
-            assert self.site.run() == 0, self.site.log()
+            self.assertEqual(self.site.run(), 0, self.site.log())
         finally:
             busy.kill()
             busy.wait()
         waits = self.site.events("waiting_quiet")
-        assert [event["gave_up"] for event in waits] == [False, True]
-        assert waits[0]["busy"] > 0
+        self.assertEqual([event["gave_up"] for event in waits], [False, True])
+        self.assertGreater(waits[0]["busy"], 0)
 
 
 @needs_root
@@ -125,15 +125,15 @@ class NotRoot(AgentTest):
             self.site.job(
                 [[self.site.trial(1, "id -u; (setsid sleep 1000 &)"), self.site.trial(2, "sleep 100", timeout_ms=500)]]
             )
-            assert self.site.run() == 0, self.site.log()
+            self.assertEqual(self.site.run(), 0, self.site.log())
         finally:
             del harness.RUNNER[: len(prefix)]
         record = self.site.record(1)
-        assert (record["verdict"], record["ended_descendants"]) == ("ok", 1)
-        assert self.site.stdout(1) == b"65534\n"
-        assert "not root" in record["containment"]
-        assert record["uid"] == 65534
-        assert self.site.record(2)["verdict"] == "timeout"
+        self.assertEqual((record["verdict"], record["ended_descendants"]), ("ok", 1))
+        self.assertEqual(self.site.stdout(1), b"65534\n")
+        self.assertIn("not root", record["containment"])
+        self.assertEqual(record["uid"], 65534)
+        self.assertEqual(self.site.record(2)["verdict"], "timeout")
 
     def test_kill_9_without_root_leaves_nothing_for_the_next_agent(self):
         os.chown(self.base, 65534, 65534)
@@ -146,20 +146,20 @@ class NotRoot(AgentTest):
                 time.sleep(0.02)
             runner.kill()
             runner.wait()
-            assert len(harness.trial_processes(self.base)) >= 1, "what the next agent must end"
-            assert self.site.run() == 0, self.site.log()
+            self.assertGreaterEqual(len(harness.trial_processes(self.base)), 1, "what the next agent must end")
+            self.assertEqual(self.site.run(), 0, self.site.log())
         finally:
             del harness.RUNNER[: len(prefix)]
-        assert self.site.record(1, 2)["verdict"] == "timeout"
+        self.assertEqual(self.site.record(1, 2)["verdict"], "timeout")
 
     def test_a_work_folder_closed_to_others_is_said(self):
         closed = pathlib.Path(self.base) / "closed"
         closed.mkdir(0o700)
         site = harness.Site(closed / "work")
         site.job([[site.trial(1, "id -u")]])
-        assert site.run() == 0, site.log()
-        assert "closed to other users" in site.record(1)["containment"]
-        assert site.stdout(1) == b"0\n"
+        self.assertEqual(site.run(), 0, site.log())
+        self.assertIn("closed to other users", site.record(1)["containment"])
+        self.assertEqual(site.stdout(1), b"0\n")
 
 
 @needs_root
@@ -176,34 +176,34 @@ class Cgroups(AgentTest):
         harness.RUNNER[:0] = prefix
         try:
             self.site.job([[self.site.trial(1, self.SCRIPT), self.site.trial(2, "echo fine")]])
-            assert self.site.run() == 0, self.site.log()
+            self.assertEqual(self.site.run(), 0, self.site.log())
         finally:
             del harness.RUNNER[: len(prefix)]
         record = self.site.record(1)
-        assert record["verdict"] == "ok", record["reason"]
-        assert record["ended_descendants"] >= 2
-        assert self.site.stdout(2) == b"fine\n"
+        self.assertEqual(record["verdict"], "ok", record["reason"])
+        self.assertGreaterEqual(record["ended_descendants"], 2)
+        self.assertEqual(self.site.stdout(2), b"fine\n")
         return record["containment"]
 
     def test_without_any(self):
         text = self.containment("mount -t tmpfs none /sys/fs/cgroup || exit 99")
-        assert re.search(r"^process tree only \+ uid 6\d{4}$", text)
+        self.assertRegex(text, r"^process tree only \+ uid 6\d{4}$")
 
     def test_version_2_alone(self):
         text = self.containment("mount -t tmpfs none /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup || exit 99")
-        assert re.search(r"^cgroup v2( \(.*\))? \+ uid 6\d{4}$", text)
+        self.assertRegex(text, r"^cgroup v2( \(.*\))? \+ uid 6\d{4}$")
 
     def test_version_1_read_only_as_in_a_container(self):
         if not os.path.exists("/sys/fs/cgroup/freezer/cgroup.procs"):
             self.skipTest("no cgroup v1 here")
         text = self.containment("for c in /sys/fs/cgroup/*/; do mount -o remount,bind,ro $c; done")
-        assert re.search(r"^process tree only \+ uid", text)
+        self.assertRegex(text, r"^process tree only \+ uid")
 
     def test_version_1_alone(self):
         if not os.path.exists("/sys/fs/cgroup/freezer/cgroup.procs"):
             self.skipTest("no cgroup v1 here")
         hide = "! [ -d /sys/fs/cgroup/unified ] || mount -o remount,bind,ro /sys/fs/cgroup/unified"
-        assert re.search(r"^cgroup v1 \(.*freezer.*\) \+ uid", self.containment(hide))
+        self.assertRegex(self.containment(hide), r"^cgroup v1 \(.*freezer.*\) \+ uid")
 
 
 @unittest.skipUnless(
@@ -221,8 +221,8 @@ class Aarch64(AgentTest):
         super().tearDown()
 
     def test_version_size_and_a_real_job(self):
-        assert os.path.getsize(AARCH64) <= MAX_BYTES
-        assert json.loads(self.site.call("version").stdout)["trial"] == 1
+        self.assertLessEqual(os.path.getsize(AARCH64), MAX_BYTES)
+        self.assertEqual(json.loads(self.site.call("version").stdout)["trial"], 1)
         self.site.ship({"bin/case": (b"#!/bin/sh\necho row\n", True)})
         self.site.job(
             [
@@ -233,11 +233,11 @@ class Aarch64(AgentTest):
                 ]
             ]
         )
-        assert self.site.run() == 0, self.site.log()
-        assert [self.site.record(n)["verdict"] for n in (1, 2, 3)] == ["ok", "timeout", "unsupported"]
-        assert self.site.stdout(1) == b"row\n"
+        self.assertEqual(self.site.run(), 0, self.site.log())
+        self.assertEqual([self.site.record(n)["verdict"] for n in (1, 2, 3)], ["ok", "timeout", "unsupported"])
+        self.assertEqual(self.site.stdout(1), b"row\n")
         _, files = self.site.pull("round-0001")
-        assert files["trials/000001/a1/stdout"] == b"row\n"
+        self.assertEqual(files["trials/000001/a1/stdout"], b"row\n")
 
 
 if __name__ == "__main__":

@@ -170,17 +170,17 @@ class AgentTest(unittest.TestCase):
             if runner.poll() is None:
                 runner.terminate()
                 runner.wait(30)
-        assert trial_processes(self.base) == [], "processes of trials are left"
+        self.assertEqual(trial_processes(self.base), [], "processes of trials are left")
         scratch = pathlib.Path(self.base) / "scratch"
-        assert (sorted(os.listdir(scratch)) if scratch.exists() else []) == [], "scratch folders are left"
-        assert agent_cgroups(self.site.dir) == [], "cgroups are left"
+        self.assertEqual(sorted(os.listdir(scratch)) if scratch.exists() else [], [], "scratch folders are left")
+        self.assertEqual(agent_cgroups(self.site.dir), [], "cgroups are left")
         shutil.rmtree(self.base)
 
     def verdict(self, script=None, **more):
         """Runs a single trial and gives its record; the run itself must end well."""
         self.site.job([[self.site.trial(1, script, **more)]])
         code = self.site.run()
-        assert code == 0, self.site.log()
+        self.assertEqual(code, 0, self.site.log())
         return self.site.record(1)
 
 

@@ -25,34 +25,34 @@ class Verdicts(AgentTest):
         }
         trials = [self.site.trial(n, script) for n, script in enumerate(cases, 1)]
         self.site.job([trials])
-        assert self.site.run() == 0, self.site.log()
+        self.assertEqual(self.site.run(), 0, self.site.log())
         for number, (verdict, code, signal, reason) in enumerate(cases.values(), 1):
             record = self.site.record(number)
-            assert (record["verdict"], record["exit_code"], record["signal"]) == (verdict, code, signal)
-            assert reason in record["reason"]
+            self.assertEqual((record["verdict"], record["exit_code"], record["signal"]), (verdict, code, signal))
+            self.assertIn(reason, record["reason"])
 
     def test_missing_binary_and_wrong_file(self):
         self.site.ship({"bin/text": (b"\0\0 no program", True), "bin/plain": (b"#!/bin/sh\n", False)})
         runs = [[{"name": "run", "argv": [name]}] for name in ("bin/absent", "bin/text", "bin/plain")]
         self.site.job([[self.site.trial(n, phases=run) for n, run in enumerate(runs, 1)]])
-        assert self.site.run() == 0, self.site.log()
+        self.assertEqual(self.site.run(), 0, self.site.log())
         for number, text in enumerate(("No such file", "Exec format", "Permission denied"), 1):
             record = self.site.record(number)
-            assert record["verdict"] == "missing"
-            assert text in record["reason"]
-            assert f"/bundles/{self.site.bundle}/{runs[number - 1][0]['argv'][0]}" in record["reason"]
+            self.assertEqual(record["verdict"], "missing")
+            self.assertIn(text, record["reason"])
+            self.assertIn(f"/bundles/{self.site.bundle}/{runs[number - 1][0]['argv'][0]}", record["reason"])
 
     def test_half_a_row_passes_through(self):
         record = self.verdict(f"printf '%s' '{HEADER}c,latency,us,1,5\nc,lat'")
-        assert record["verdict"] == "ok"
-        assert self.site.stdout(1).decode() == HEADER + "c,latency,us,1,5\nc,lat"
+        self.assertEqual(record["verdict"], "ok")
+        self.assertEqual(self.site.stdout(1).decode(), HEADER + "c,latency,us,1,5\nc,lat")
 
     def test_only_three_descriptors(self):
         record = self.verdict("sleep 2 & ls -l /proc/$!/fd; kill $!; wait")
-        assert record["verdict"] == "ok"
+        self.assertEqual(record["verdict"], "ok")
         links = re.findall(r" (\d+) -> (\S+)", self.site.stdout(1).decode())
-        assert [number for number, _ in links] == ["0", "1", "2"]
-        assert links[0][1] == "/dev/null"
+        self.assertEqual([number for number, _ in links], ["0", "1", "2"])
+        self.assertEqual(links[0][1], "/dev/null")
 
     def test_limits_and_signals_are_reset(self):
         self.verdict(
@@ -60,7 +60,7 @@ class Verdicts(AgentTest):
         )
         lines = self.site.stdout(1).decode().split()
         zero = "0" * 16
-        assert lines == ["0", "SigBlk:", zero, "SigIgn:", zero, "NoNewPrivs:", "1", "0022", "0"]
+        self.assertEqual(lines, ["0", "SigBlk:", zero, "SigIgn:", zero, "NoNewPrivs:", "1", "0022", "0"])
 
 
 class Processes(AgentTest):
@@ -72,20 +72,20 @@ class Processes(AgentTest):
             "while :; do sleep 1; done"
         )
         record = self.verdict(script, timeout_ms=1500)
-        assert (record["verdict"], record["phase"]) == ("timeout", "run")
-        assert "1.50 s" in record["reason"]
-        assert record["ended_descendants"] >= 2
+        self.assertEqual((record["verdict"], record["phase"]), ("timeout", "run"))
+        self.assertIn("1.50 s", record["reason"])
+        self.assertGreaterEqual(record["ended_descendants"], 2)
 
     def test_sigterm_is_offered_first(self):
         record = self.verdict("trap 'echo bye; exit 0' TERM; while :; do sleep 0.1; done", timeout_ms=1000)
-        assert record["verdict"] == "timeout"
-        assert self.site.stdout(1) == b"bye\n"
+        self.assertEqual(record["verdict"], "timeout")
+        self.assertEqual(self.site.stdout(1), b"bye\n")
 
     def test_a_grandchild_that_holds_stdout(self):
         record = self.verdict("(setsid sleep 1000) & echo row; exit 0")
-        assert (record["verdict"], record["ended_descendants"]) == ("ok", 1)
-        assert record["wall_ns"] < 10000000000
-        assert self.site.stdout(1) == b"row\n"
+        self.assertEqual((record["verdict"], record["ended_descendants"]), ("ok", 1))
+        self.assertLess(record["wall_ns"], 10_000_000_000)
+        self.assertEqual(self.site.stdout(1), b"row\n")
 
     def test_output_flood_is_bounded_in_file_and_memory(self):
         self.site.job(
@@ -100,12 +100,12 @@ class Processes(AgentTest):
         runner = self.site.start()
         _, status, usage = os.wait4(runner.pid, 0)
         runner.returncode = os.waitstatus_to_exitcode(status)
-        assert runner.returncode == 0, self.site.log()
+        self.assertEqual(runner.returncode, 0, self.site.log())
         record = self.site.record(1)
-        assert (record["verdict"], record["stdout_bytes"]) == ("output_limit", 4 << 20)
-        assert (self.site.folder(1) / "stdout").stat().st_size == 4 << 20
-        assert self.site.record(2)["verdict"] == "ok"
-        assert usage.ru_maxrss < 32 << 10, "KiB of the agent"
+        self.assertEqual((record["verdict"], record["stdout_bytes"]), ("output_limit", 4 << 20))
+        self.assertEqual((self.site.folder(1) / "stdout").stat().st_size, 4 << 20)
+        self.assertEqual(self.site.record(2)["verdict"], "ok")
+        self.assertLess(usage.ru_maxrss, 32 << 10, "KiB of the agent")
 
     def test_ten_million_rows_below_the_cap_need_no_memory(self):
         self.site.job(
@@ -115,43 +115,43 @@ class Processes(AgentTest):
         runner = self.site.start()
         _, status, usage = os.wait4(runner.pid, 0)
         runner.returncode = os.waitstatus_to_exitcode(status)
-        assert runner.returncode == 0, self.site.log()
-        assert (self.site.record(1)["verdict"], self.site.record(1)["stdout_bytes"]) == ("ok", 300000000)
-        assert usage.ru_maxrss < 32 << 10, "KiB of the agent"
+        self.assertEqual(runner.returncode, 0, self.site.log())
+        self.assertEqual((self.site.record(1)["verdict"], self.site.record(1)["stdout_bytes"]), ("ok", 300_000_000))
+        self.assertLess(usage.ru_maxrss, 32 << 10, "KiB of the agent")
 
     @needs_root
     def test_out_of_memory(self):
         self.site.job(
             [[self.site.trial(1, "exec tail /dev/zero"), self.site.trial(2, "echo fine")]], memory_bytes=32 << 20
         )
-        assert self.site.run() == 0, self.site.log()
+        self.assertEqual(self.site.run(), 0, self.site.log())
         record = self.site.record(1)
         if "memory not limited" in record["containment"]:
             self.skipTest("no memory cgroup can be made here: " + record["containment"])
-        assert (record["verdict"], record["signal"]) == ("oom", "SIGKILL")
-        assert "32.0 MiB" in record["reason"]
-        assert self.site.record(2)["verdict"] == "ok"
+        self.assertEqual((record["verdict"], record["signal"]), ("oom", "SIGKILL"))
+        self.assertIn("32.0 MiB", record["reason"])
+        self.assertEqual(self.site.record(2)["verdict"], "ok")
 
     @needs_root
     def test_a_fork_bomb_ends(self):
         script = "f() { f & f & sleep 100; }; f"
         self.site.job([[self.site.trial(1, script, timeout_ms=1000)]], max_pids=64)
-        assert self.site.run() == 0, self.site.log()
-        assert self.site.record(1)["verdict"] not in ("ok", "survivors")
+        self.assertEqual(self.site.run(), 0, self.site.log())
+        self.assertNotIn(self.site.record(1)["verdict"], ("ok", "survivors"))
 
     @needs_root
     def test_ipc_left_behind_rejects_the_machine(self):
         if shutil.which("ipcmk") is None:
             self.skipTest("needs ipcmk of util-linux")
         self.site.job([[self.site.trial(1, "ipcmk -M 4096"), self.site.trial(2, "true")]])
-        assert self.site.run() == 5, self.site.log()
+        self.assertEqual(self.site.run(), 5, self.site.log())
         record = self.site.record(1)
-        assert record["verdict"] == "survivors"
+        self.assertEqual(record["verdict"], "survivors")
         ids = re.findall(r"SysV shm (\d+)", record["reason"])
-        assert len(ids) == 1
+        self.assertEqual(len(ids), 1)
         subprocess.run(["ipcrm", "-m", ids[0]], check=True)
-        assert not self.site.folder(2).exists()
-        assert self.site.events("run_done")[0]["exit"] == 5
+        self.assertFalse(self.site.folder(2).exists())
+        self.assertEqual(self.site.events("run_done")[0]["exit"], 5)
         self.site.pull("round-0001")
 
 
@@ -166,51 +166,45 @@ class Results(AgentTest):
             echo twice > one; ln one two; head -c 17000000 /dev/zero > big
             echo x > "$(printf 'new\\nline')"; touch empty; ln -s {secret} ../planted"""
         record = self.verdict(script)
-        assert record["verdict"] == "ok"
-        assert sorted(os.listdir(self.site.folder(1) / "out")) == ["c_a.hist.csv", "empty"]
-        assert (self.site.folder(1) / "out/c_a.hist.csv").read_text() == "bucket_us,count\n1,2\n"
+        self.assertEqual(record["verdict"], "ok")
+        self.assertEqual(sorted(os.listdir(self.site.folder(1) / "out")), ["c_a.hist.csv", "empty"])
+        self.assertEqual((self.site.folder(1) / "out/c_a.hist.csv").read_text(), "bucket_us,count\n1,2\n")
         refused = (self.site.folder(1) / "out.refused").read_text().splitlines()
-        assert [line.split(":")[0] for line in refused] == [
-            "big",
-            "folder",
-            "link",
-            "loop",
-            "new\\x0aline",
-            "one",
-            "pipe",
-            "two",
-        ]
-        assert secret.read_text() == "secret"
+        self.assertEqual(
+            [line.split(":")[0] for line in refused],
+            ["big", "folder", "link", "loop", "new\\x0aline", "one", "pipe", "two"],
+        )
+        self.assertEqual(secret.read_text(), "secret")
 
     def test_out_replaced_by_a_link(self):
         target = self.site.work / "target"
         target.mkdir()
         (target / "file").write_text("not the trial's")
         self.verdict(f"rmdir out; ln -s {target} out")
-        assert not (self.site.folder(1) / "out").exists()
-        assert "replaced" in (self.site.folder(1) / "out.refused").read_text()
-        assert (target / "file").read_text() == "not the trial's"
+        self.assertFalse((self.site.folder(1) / "out").exists())
+        self.assertIn("replaced", (self.site.folder(1) / "out.refused").read_text())
+        self.assertEqual((target / "file").read_text(), "not the trial's")
 
     def test_out_has_a_limit_of_files(self):
         self.verdict("for i in $(seq 70); do echo $i > out/f$i; done")
-        assert len(os.listdir(self.site.folder(1) / "out")) == 64
-        assert len((self.site.folder(1) / "out.refused").read_text().splitlines()) == 6
+        self.assertEqual(len(os.listdir(self.site.folder(1) / "out")), 64)
+        self.assertEqual(len((self.site.folder(1) / "out.refused").read_text().splitlines()), 6)
 
     @needs_root
     def test_a_rival_cannot_be_rewritten(self):
         rival = self.site.folder(1) / "stdout"
         script = f"id -u; echo forged > {rival} || echo denied $?; cat {rival} || echo hidden; ls {self.site.dir} || echo closed"
         self.site.job([[self.site.trial(1, "echo genuine"), self.site.trial(2, script)]])
-        assert self.site.run() == 0, self.site.log()
-        assert self.site.stdout(1) == b"genuine\n"
+        self.assertEqual(self.site.run(), 0, self.site.log())
+        self.assertEqual(self.site.stdout(1), b"genuine\n")
         uid, *answers = self.site.stdout(2).decode().split("\n")
-        assert int(uid) in range(60706, 61184)
-        assert int(uid) == self.site.record(2)["uid"]
-        assert self.site.record(1)["uid"] != self.site.record(2)["uid"]
-        assert answers == ["denied 2", "hidden", "closed", ""]
+        self.assertIn(int(uid), range(60706, 61184))
+        self.assertEqual(int(uid), self.site.record(2)["uid"])
+        self.assertNotEqual(self.site.record(1)["uid"], self.site.record(2)["uid"])
+        self.assertEqual(answers, ["denied 2", "hidden", "closed", ""])
         errors = (self.site.folder(2) / "stderr").read_text()
-        assert errors.count("Permission denied") == 3, errors
-        assert f"uid {uid}" in self.site.record(2)["containment"]
+        self.assertEqual(errors.count("Permission denied"), 3, errors)
+        self.assertIn(f"uid {uid}", self.site.record(2)["containment"])
 
 
 @needs_root
@@ -257,8 +251,8 @@ class FullDisk(AgentTest):
                 ]
             ]
         )
-        assert self.site.run() == 0, self.site.log()
-        assert [self.site.record(n)["verdict"] for n in (1, 2, 3)] == ["ok", "no_space", "ok"]
+        self.assertEqual(self.site.run(), 0, self.site.log())
+        self.assertEqual([self.site.record(n)["verdict"] for n in (1, 2, 3)], ["ok", "no_space", "ok"])
 
     def test_filled_while_a_trial_prints(self):
         script = "echo begin; while ! [ -e go ]; do sleep 0.05; done; head -c 3000000 /dev/zero; echo end"
@@ -276,25 +270,25 @@ class FullDisk(AgentTest):
         (scratch / "ready").touch()
         self.fill()
         os.rename(scratch / "ready", scratch / "go")
-        assert runner.wait(60) == 6, self.site.log()
-        assert self.site.record(2)["verdict"] == "no_space"
-        assert not self.site.folder(3).exists()
+        self.assertEqual(runner.wait(60), 6, self.site.log())
+        self.assertEqual(self.site.record(2)["verdict"], "no_space")
+        self.assertFalse(self.site.folder(3).exists())
         full = self.site.events("disk_full")[0]
-        assert full["free"] < full["needed"]
+        self.assertLess(full["free"], full["needed"])
         done = self.site.events("run_done")[0]
-        assert done["exit"] == 6
-        assert "disk full" in done["reason"]
-        assert (self.site.dir / "run.done").read_text() == "6\n"
+        self.assertEqual(done["exit"], 6)
+        self.assertIn("disk full", done["reason"])
+        self.assertEqual((self.site.dir / "run.done").read_text(), "6\n")
         _, files = self.site.pull("round-0001")
-        assert files["trials/000001/a1/stdout"] == b"one\n"
+        self.assertEqual(files["trials/000001/a1/stdout"], b"one\n")
         self.site.pull("round-0002")
         self.site.pull("final")
 
     def test_too_little_space_before_a_trial(self):
         self.site.job([[self.site.trial(1, "echo one"), self.site.trial(2, "echo two")]], min_free_bytes=1 << 30)
-        assert self.site.run() == 6, self.site.log()
-        assert self.site.events("disk_full")[0]["needed"] == 1 << 30
-        assert self.site.events("trial_started") == []
+        self.assertEqual(self.site.run(), 6, self.site.log())
+        self.assertEqual(self.site.events("disk_full")[0]["needed"], 1 << 30)
+        self.assertEqual(self.site.events("trial_started"), [])
         self.site.pull("final")
 
 
