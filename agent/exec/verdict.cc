@@ -90,7 +90,10 @@ Verdict judge(const PhaseOutcome& outcome, const VerdictContext& context) {
   }
   switch (outcome.cause) {
     case PhaseOutcome::Cause::kTimeout:
-      say("timeout", "not finished after " + format_seconds(static_cast<double>(context.timeout_ms) / 1000));
+      say("timeout", "not finished after " + format_seconds(static_cast<double>(context.timeout_ms) / 1000) +
+                         (outcome.ended_descendants > 0
+                              ? "; " + std::to_string(outcome.ended_descendants) + " descendants had to be ended too"
+                              : ""));
       return verdict;
     case PhaseOutcome::Cause::kOutputLimit:
       say("output_limit", "printed more than " + format_bytes(context.output_cap) + "; ended");

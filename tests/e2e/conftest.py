@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -74,6 +75,9 @@ class Bench:
         plan = self.home / "plan.toml"
         plan.write_text(text)
         done = self("run", "--plan", str(plan), *words)
+        # A program of one's own on this very computer wants the plan's hash once; it is in the refusal.
+        if done.code == 2 and (trust := re.search(r"--trust-plan ([0-9a-f]{64})", done.err)):
+            done = self("run", "--plan", str(plan), *words, "--trust-plan", trust[1])
         runs = self.json("status")
         assert runs, f"no run was begun: exit {done.code}\n{done.err}"
         run = runs[0]
