@@ -294,8 +294,31 @@ Status Slot::bring_home(const Json& sealed, const RoundSpec* round) {
     }
     BENCHCTL_TRY(UnitResult result, world_.store.import_unit(machine_id_, UnitSource{unit, folder, {}, expected_}));
     note(result);
+    if (round != nullptr) show_first_number(folder, *round);
     return take_evidence(folder, round);
   });
+}
+
+// Whoever waits sees early that something real is being measured. Its own words are the report's business.
+void Slot::show_first_number(const std::string& folder, const RoundSpec& round) {
+  if (first_number_shown_ || round.round <= kInfoRound || round.trials.empty()) return;
+  char place[64];
+  std::snprintf(place, sizeof place, "/trials/%06d/a1/stdout", static_cast<int>(round.trials.front().trial));
+  auto text = read_file(folder + place, 1 << 20);
+  if (!text) return;
+  auto lines = split(*text, '\n');
+  if (lines.size() < 3) return;
+  auto header = split(lines[0], ','), row = split(lines[lines.size() - 2], ',');
+  for (auto [column, unit] : {std::pair("us_per_item", "µs per item"), std::pair("requests_per_second", "requests/s"),
+                              std::pair("value", "")}) {
+    auto at = std::find(header.begin(), header.end(), column);
+    size_t index = static_cast<size_t>(at - header.begin());
+    if (at == header.end() || index >= row.size()) continue;
+    say("first number: " + sanitize(row[0], 100) + " " + sanitize(row[index], 40) + " " + unit +
+        " (one run of the warm-up or of round 1: no statement yet)");
+    first_number_shown_ = true;
+    return;
+  }
 }
 
 Status Slot::take_evidence(const std::string& folder, const RoundSpec* round) {
@@ -312,7 +335,7 @@ void Slot::note(const UnitResult& result) {
     FailedTrial trial{note.trial, "", "", "", verdict, note.reason};
     if (spec != spec_of_.end())
       trial = {note.trial, spec->second->suite, spec->second->point, spec->second->arm, verdict, note.reason};
-    say("trial " + std::to_string(note.trial) + ": " + verdict + ": " + note.reason);
+    say("trial " + std::to_string(note.trial) + " (" + trial_label(trial) + "): " + verdict + ": " + note.reason);
     bad_[note.trial] = trial;
     --outcome_.trials_ok;
   };

@@ -39,6 +39,7 @@ class Slot {
   Status take_evidence(const std::string& folder, const RoundSpec* round);
   Status reconnect();
   void note(const UnitResult& result);
+  void show_first_number(const std::string& folder, const RoundSpec& round);
   void fail(const Error& error);
   void say(const std::string& text) { world_.progress.say(lease_.name, text); }
   Deadline in(int64_t milliseconds) { return Deadline::in(world_.clock, std::chrono::milliseconds(milliseconds)); }
@@ -63,7 +64,7 @@ class Slot {
   std::map<int64_t, const TrialSpec*> spec_of_;  // into job_
   Evidence evidence_;
   bool ready_ = false;
-  bool run_done_ = false;
+  bool first_number_shown_ = false;
   int64_t last_event_ = 0;
   MachineOutcome outcome_;
 };

@@ -15,7 +15,7 @@ BAD = {
     "not_a_number": ("malformed", ":2", 6),
     "flood": ("output_limit", "MiB", 6),
     "unsupported": ("unsupported", "needs a CPU", 6),
-    "missing": ("missing", "interpreter", 6),
+    "missing": ("missing", "No such file", 6),
     "crash": ("signal", "SIGSEGV", 6),
 }
 
