@@ -181,7 +181,7 @@ def _dots(group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
                 None if i is None else i.high / divisor,
             )
         )
-    name = " ".join(filter(None, (group[0].suite, group[0].point, group[0].case)))
+    name = f"{group[0].suite} {tables.row_name(group[0])}"
     return Plot(name, plots.dot_plot(strips, unit, f"{sanitize(name, 120)}: every sample, median and interval", salt))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchctl_analysis import numbers
 from benchctl_analysis.compare import Comparison, Row
 from benchctl_analysis.pages import suite_order
-from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, is_known, ratio_cell
+from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, is_known, ratio_cell, short_point
 from benchctl_analysis.text import fit, sanitize, width
 
 MAX_LINES = 58
@@ -60,7 +60,9 @@ def primary_rows(rows: Sequence[Row]) -> list[Row]:
 
 def _name(row: Row) -> str:
     generic = "" if is_known(row.metric) else row.metric
-    return " ".join(sanitize(part, 60) for part in (row.point, row.case.removeprefix("app_request/"), generic) if part)
+    return " ".join(
+        sanitize(part, 60) for part in (short_point(row.point, row.case), row.case.removeprefix("app_request/"), generic) if part
+    )
 
 
 def _ratio(row: Row) -> str:
