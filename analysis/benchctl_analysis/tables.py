@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchctl_analysis import histograms, numbers
 from benchctl_analysis.compare import Row, natural
-from benchctl_analysis.load import RunData, parse_json, records
+from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
 from benchctl_analysis.text import sanitize
 
 NO_HISTOGRAM = "no histogram"
@@ -291,8 +291,8 @@ def order_table(trials: pd.DataFrame, functional: bool) -> Table | None:
             if not parts or parts[-1][0] != name:
                 parts.append((name, []))
             parts[-1][1].append(letter)
-        warm = " (warm-up)" if int(str(number)) <= 0 else ""
-        rows.append(cells(f"{number}{warm}", " · ".join(f"{name}: {' '.join(order)}" for name, order in parts)))
+        label = EVIDENCE_ROUNDS.get(int(str(number))) or f"{number}{' (warm-up)' if int(str(number)) <= 0 else ''}"
+        rows.append(cells(label, " · ".join(f"{name}: {' '.join(order)}" for name, order in parts)))
     legend = ", ".join(f"{letter} = {arm}" for arm, letter in letters.items())
     copy = "; ' marks the baseline's duplicate" if bool(trials["aa_copy"].any()) else ""
     return Table("Order really used", [("Round", "r"), ("Order", "l")], rows, functional, [legend + copy + "."])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchctl_analysis import numbers
 from benchctl_analysis.compare import Comparison, Row
 from benchctl_analysis.pages import suite_order
-from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, is_known, ratio_cell, short_point
+from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, interval_heading, is_known, ratio_cell, short_point
 from benchctl_analysis.text import fit, sanitize, width
 
 MAX_LINES = 58
@@ -78,8 +78,13 @@ def _interval(row: Row) -> str:
     return f"{numbers.digits(low)} to {numbers.digits(high)}"
 
 
+def _interval_heading(rows: Sequence[Row]) -> str:
+    heading = interval_heading(rows)
+    return "interval" if heading.startswith("Interval") else heading
+
+
 def _full(rows: list[Row], columns: int) -> list[str]:
-    out = [["case", "runner", "median", "interval", "ratio to baseline", "n"]]
+    out = [["case", "runner", "median", _interval_heading(rows), "ratio to baseline", "n"]]
     last = ""
     for row in rows:
         name = _name(row)
@@ -108,7 +113,7 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
         for group in groups.values()
         for row in group
     ]
-    aligned = iter(grid([["  runner", "median", "interval", "ratio to baseline", "n"], *body], columns, right=(1, 4)))
+    aligned = iter(grid([["  runner", "median", _interval_heading(rows), "ratio to baseline", "n"], *body], columns, right=(1, 4)))
     lines.append(next(aligned))
     for name, group in groups.items():
         lines.append(fit(name, columns).rstrip())
