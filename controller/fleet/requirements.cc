@@ -25,7 +25,7 @@ Status meets(const Require& require, const Facts& facts) {
     if (std::find(flags.begin(), flags.end(), flag) == flags.end()) unmet.push_back("CPU flag " + flag + " is missing");
   std::string model = facts.text("cpu", "model_name");
   if (!require.cpu_model.empty() && !pattern_matches(require.cpu_model, model))
-      unmet.push_back("cpu_model asks for /" + require.cpu_model + "/, this is \"" + sanitize(model, 200) + "\"");
+    unmet.push_back("cpu_model asks for /" + require.cpu_model + "/, this is \"" + sanitize(model, 200) + "\"");
   int64_t memory = usable_memory(facts);
   if (memory < require.memory_bytes)
     unmet.push_back("memory " + format_bytes(memory) + " is below " + format_bytes(require.memory_bytes));
@@ -39,7 +39,8 @@ std::string describe(const Facts& facts) {
     if (!text.empty()) parts.push_back(sanitize(text, 120));
   };
   add(facts.text("cpu", "model_name"));
-  if (int64_t cpus = facts.get("cpu", "cpus_usable").as_int(); cpus > 0) add(std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs"));
+  if (int64_t cpus = facts.get("cpu", "cpus_usable").as_int(); cpus > 0)
+    add(std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs"));
   if (int64_t memory = usable_memory(facts); memory > 0) add(format_bytes(memory));
   add(facts.text("virt", "kind"));
   add(facts.text("os", "pretty_name"));
