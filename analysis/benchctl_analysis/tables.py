@@ -220,6 +220,11 @@ def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, fu
     notes = [_CLOSED_LOOP]
     if with_merged:
         columns.insert(6, ("p99, merged", "r"))
+        whys = {key: text for key, text in of_merged.items() if text.startswith("refused")}
+        for (point, arm, copy), text in whys.items():  # too long for a cell
+            of_merged[point, arm, copy] = "refused"
+            place = " ".join(filter(None, (short_point(point, case), arm, "(A/A copy)" if copy else "")))
+            notes.append(f"{place}: p99, merged, {text}.")
     else:
         notes.append(
             "The runs left no histograms, so no percentile over all of them is given: percentiles are not averaged."
