@@ -16,6 +16,9 @@ import pandas as pd
 MAX_ROWS = 5_000_000  # of one view; a run of ten thousand trials has a tenth of it
 MAX_JSON_BYTES = 16 << 20
 
+# Rounds that measure nothing: what the runners do and are (controller/fleet/evidence.h).
+EVIDENCE_ROUNDS = {-1000: "traces", -999: "infos"}
+
 
 class LoadError(Exception):
     """What cannot be read, and what to do; goes to the user as it stands."""

@@ -29,6 +29,7 @@ _SHOWN = (
     ("Machine", "virt", "dmi_vendor dmi_product", "join"),
     ("Clock source", "virt", "clocksource", "text"),
     ("Memory", "memory", "total_bytes", "bytes"),
+    ("Memory limit", "memory", "limit_bytes", "bytes"),
     ("Transparent huge pages", "memory", "thp", "text"),
     ("Swap", "memory", "swap_bytes", "bytes"),
     ("System", "os", "pretty_name", "text"),

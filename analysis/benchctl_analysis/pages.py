@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from benchctl_analysis import machine_facts, numbers, plots, stats, tables
 from benchctl_analysis.compare import CONTEXT_METRICS, Comparison, Row, natural
-from benchctl_analysis.load import RunData, parse_json, records
+from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
 from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, Cell, Table
 from benchctl_analysis.text import sanitize, scrub
 
@@ -50,11 +50,12 @@ class Page:
 
 
 def counts(trials: pd.DataFrame, max_steal: float) -> tuple[int, int, int, int]:
-    """Clean, flagged (steal above the plan's bound), failed, warm-up: of all attempts, each in one of them."""
+    """Clean, flagged (steal above the plan's bound), failed, warm-up: of all attempts, each in one of them; traces and infos in none."""
     failed = trials["verdict"] != "ok"
     warm = (trials["round"] <= 0) & ~failed
+    shown = warm & ~trials["round"].isin(EVIDENCE_ROUNDS)
     flagged = (trials["steal_percent"].fillna(0) > max_steal) & ~failed & ~warm
-    return int((~failed & ~warm & ~flagged).sum()), int(flagged.sum()), int(failed.sum()), int(warm.sum())
+    return int((~failed & ~warm & ~flagged).sum()), int(flagged.sum()), int(failed.sum()), int(shown.sum())
 
 
 def smallest_difference(comparison: Comparison, machine_id: int) -> str:
@@ -181,7 +182,7 @@ def _dots(group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
                 None if i is None else i.high / divisor,
             )
         )
-    name = " ".join(filter(None, (group[0].suite, group[0].point, group[0].case)))
+    name = f"{group[0].suite} {tables.row_name(group[0])}"
     return Plot(name, plots.dot_plot(strips, unit, f"{sanitize(name, 120)}: every sample, median and interval", salt))
 
 

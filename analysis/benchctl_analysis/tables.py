@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchctl_analysis import histograms, numbers
 from benchctl_analysis.compare import Row, natural
-from benchctl_analysis.load import RunData, parse_json, records
+from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
 from benchctl_analysis.text import sanitize
 
 NO_HISTOGRAM = "no histogram"
@@ -51,6 +51,16 @@ def ratio_cell(row: Row) -> Cell:
     return Cell(text, "soft" if row.aa_copy else kind)
 
 
+def short_point(point: str, case: str) -> str:
+    """The point without what its case says again: "workers=2,workload=mixed" of app_request/mixed is "workers=2"."""
+    last = case.rsplit("/", 1)[-1]
+    return ",".join(part for part in point.split(",") if part.partition("=")[2] != last)
+
+
+def row_name(row: Row) -> str:
+    return " ".join(filter(None, (short_point(row.point, row.case), row.case)))
+
+
 def n_cell(row: Row) -> Cell:
     return Cell(f"{row.median.n}" + (f" ({row.left_out} left out)" if row.left_out else ""))
 
@@ -83,7 +93,7 @@ def reasons(rows: Sequence[Row]) -> list[str]:
     found: dict[str, list[str]] = {}
     for row in rows:
         if row.ratio is not None and row.ratio.reason and not row.aa_copy:
-            where = " ".join(filter(None, (row.point, row.case, row.arm)))
+            where = f"{row_name(row)} {row.arm}"
             found.setdefault(row.ratio.reason, []).append(where)
     lines = []
     for reason, places in found.items():
@@ -116,7 +126,7 @@ def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table
     for group in split_cases(rows):
         like = group[0].median.value
         for place, row in enumerate(group):
-            name = " ".join(filter(None, (row.point, row.case)))
+            name = row_name(row)
             rate = numbers.digits(1e6 / row.median.value) if row.median.value > 0 else "none"
             table.rows.append(
                 [
@@ -141,7 +151,7 @@ def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
     for group in split_cases(rows):
         like = group[0].median.value
         for place, row in enumerate(group):
-            name = " ".join(filter(None, (row.point, row.case)))
+            name = row_name(row)
             table.rows.append(
                 [
                     Cell(name if place == 0 else ""),
@@ -181,7 +191,7 @@ def throughput_table(
         rate = metrics[CONCURRENT_METRIC]
         table.rows.append(
             [
-                Cell(key[0] if key[0] != last else ""),
+                Cell(short_point(key[0], case) if key[0] != last else ""),
                 Cell(rate.label, "soft" if rate.aa_copy else ""),
                 median_cell(rate),
                 interval_cell(rate, heading),
@@ -210,6 +220,11 @@ def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, fu
     notes = [_CLOSED_LOOP]
     if with_merged:
         columns.insert(6, ("p99, merged", "r"))
+        whys = {key: text for key, text in of_merged.items() if text.startswith("refused")}
+        for (point, arm, copy), text in whys.items():  # too long for a cell
+            of_merged[point, arm, copy] = "refused"
+            place = " ".join(filter(None, (short_point(point, case), arm, "(A/A copy)" if copy else "")))
+            notes.append(f"{place}: p99, merged, {text}.")
     else:
         notes.append(
             "The runs left no histograms, so no percentile over all of them is given: percentiles are not averaged."
@@ -220,7 +235,7 @@ def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, fu
         rate = metrics[CONCURRENT_METRIC]
         table.rows.append(
             [
-                Cell(key[0] if key[0] != last else ""),
+                Cell(short_point(key[0], case) if key[0] != last else ""),
                 Cell(rate.label, "soft" if rate.aa_copy else ""),
                 *(Cell(spread(metrics[n])) if n in metrics else Cell("not measured", "soft") for n in LATENCIES),
                 *([Cell(of_merged[key])] if with_merged else []),
@@ -281,8 +296,8 @@ def order_table(trials: pd.DataFrame, functional: bool) -> Table | None:
             if not parts or parts[-1][0] != name:
                 parts.append((name, []))
             parts[-1][1].append(letter)
-        warm = " (warm-up)" if int(str(number)) <= 0 else ""
-        rows.append(cells(f"{number}{warm}", " · ".join(f"{name}: {' '.join(order)}" for name, order in parts)))
+        label = EVIDENCE_ROUNDS.get(int(str(number))) or f"{number}{' (warm-up)' if int(str(number)) <= 0 else ''}"
+        rows.append(cells(label, " · ".join(f"{name}: {' '.join(order)}" for name, order in parts)))
     legend = ", ".join(f"{letter} = {arm}" for arm, letter in letters.items())
     copy = "; ' marks the baseline's duplicate" if bool(trials["aa_copy"].any()) else ""
     return Table("Order really used", [("Round", "r"), ("Order", "l")], rows, functional, [legend + copy + "."])

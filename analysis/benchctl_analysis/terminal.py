@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from benchctl_analysis import numbers
 from benchctl_analysis.compare import Comparison, Row
 from benchctl_analysis.pages import suite_order
-from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC, is_known, ratio_cell
+from benchctl_analysis.tables import (
+    CONCURRENT_METRIC,
+    SEQUENTIAL_METRIC,
+    interval_heading,
+    is_known,
+    ratio_cell,
+    short_point,
+)
 from benchctl_analysis.text import fit, sanitize, width
 
 MAX_LINES = 58
@@ -60,7 +67,11 @@ def primary_rows(rows: Sequence[Row]) -> list[Row]:
 
 def _name(row: Row) -> str:
     generic = "" if is_known(row.metric) else row.metric
-    return " ".join(sanitize(part, 60) for part in (row.point, row.case.removeprefix("app_request/"), generic) if part)
+    return " ".join(
+        sanitize(part, 60)
+        for part in (short_point(row.point, row.case), row.case.removeprefix("app_request/"), generic)
+        if part
+    )
 
 
 def _ratio(row: Row) -> str:
@@ -76,8 +87,13 @@ def _interval(row: Row) -> str:
     return f"{numbers.digits(low)} to {numbers.digits(high)}"
 
 
+def _interval_heading(rows: Sequence[Row]) -> str:
+    heading = interval_heading(rows)
+    return "interval" if heading.startswith("Interval") else heading
+
+
 def _full(rows: list[Row], columns: int) -> list[str]:
-    out = [["case", "runner", "median", "interval", "ratio to baseline", "n"]]
+    out = [["case", "runner", "median", _interval_heading(rows), "ratio to baseline", "n"]]
     last = ""
     for row in rows:
         name = _name(row)
@@ -106,7 +122,9 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
         for group in groups.values()
         for row in group
     ]
-    aligned = iter(grid([["  runner", "median", "interval", "ratio to baseline", "n"], *body], columns, right=(1, 4)))
+    aligned = iter(
+        grid([["  runner", "median", _interval_heading(rows), "ratio to baseline", "n"], *body], columns, right=(1, 4))
+    )
     lines.append(next(aligned))
     for name, group in groups.items():
         lines.append(fit(name, columns).rstrip())

@@ -41,11 +41,8 @@ Result<int> cancel(Context& context, Parts& parts, const std::string& word) {
 
 Verb cancel_verb(Context& context, Parts& parts) {
   auto run = std::make_shared<std::string>();
-  return {"cancel", "stop a run: finished rounds are kept, its machines are removed",
-          "benchctl cancel local-20260101-120000-ab12",
-          [run](Options& options) {
-            options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest");
-          },
+  return {"cancel", "stop a run: finished rounds are kept, its machines are removed", "benchctl cancel",
+          [run](Options& options) { options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest"); },
           [run, &context, &parts] { return cancel(context, parts, *run); }};
 }
 

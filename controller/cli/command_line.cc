@@ -126,8 +126,12 @@ int run_command_line(const std::vector<Group>& groups, const std::vector<Verb>& 
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* named = &app;
-    while (!named->get_subcommands().empty()) named = named->get_subcommands().front();
-    std::cout << named->help();
+    std::string before;  // CLI11 writes it in front of the name in "Usage:"
+    while (!named->get_subcommands().empty()) {
+      before += (before.empty() ? "" : " ") + named->get_name();
+      named = named->get_subcommands().front();
+    }
+    std::cout << named->help(before);
     return 0;
   } catch (const CLI::CallForVersion& version) {
     std::cout << version.what() << "\n";

@@ -53,7 +53,7 @@ Result<int> logs(Parts& parts, const std::string& run_word, const std::string& t
 
 Verb logs_verb(Context&, Parts& parts) {
   auto run = std::make_shared<std::string>(), trial = std::make_shared<std::string>();
-  return {"logs", "print what a trial wrote, and its record", "benchctl logs 42",
+  return {"logs", "print what a trial wrote, and its record", "benchctl logs 1",
           [run, trial](Options& options) {
             options.positional("TRIAL", *trial, true, "the trial's number");
             options.text("--run", *run, "run id or a unique beginning; default: the latest");

@@ -147,7 +147,7 @@ Result<int> show(Parts& parts, const Arguments& arguments) {
 
 Verb status_verb(Context&, Parts& parts) {
   auto arguments = std::make_shared<Arguments>();
-  return {"status", "list the runs, or show one", "benchctl status --timing local-20260101-120000-ab12",
+  return {"status", "list the runs, or show one", "benchctl status --timing",
           [arguments](Options& options) {
             options.positional("RUN", arguments->run, false,
                                "run id or a unique beginning of one; without --timing: all runs");

@@ -7,6 +7,16 @@
 #include "lib/text.h"
 
 namespace benchctl {
+namespace {
+
+// Bytes that a trial can have: a container sees all memory of its host in total_bytes, and its own share as the limit.
+int64_t usable_memory(const Facts& facts) {
+  int64_t total = facts.get("memory", "total_bytes").as_int();
+  int64_t limit = facts.get("memory", "limit_bytes").as_int();
+  return limit > 0 && limit < total ? limit : total;
+}
+
+}  // namespace
 
 Status meets(const Require& require, const Facts& facts) {
   std::vector<std::string> unmet;
@@ -16,7 +26,7 @@ Status meets(const Require& require, const Facts& facts) {
   std::string model = facts.text("cpu", "model_name");
   if (!require.cpu_model.empty() && !pattern_matches(require.cpu_model, model))
     unmet.push_back("cpu_model asks for /" + require.cpu_model + "/, this is \"" + sanitize(model, 200) + "\"");
-  int64_t memory = facts.get("memory", "total_bytes").as_int();
+  int64_t memory = usable_memory(facts);
   if (memory < require.memory_bytes)
     unmet.push_back("memory " + format_bytes(memory) + " is below " + format_bytes(require.memory_bytes));
   if (unmet.empty()) return {};
@@ -31,7 +41,7 @@ std::string describe(const Facts& facts) {
   add(facts.text("cpu", "model_name"));
   if (int64_t cpus = facts.get("cpu", "cpus_usable").as_int(); cpus > 0)
     add(std::to_string(cpus) + (cpus == 1 ? " CPU" : " CPUs"));
-  if (int64_t memory = facts.get("memory", "total_bytes").as_int(); memory > 0) add(format_bytes(memory));
+  if (int64_t memory = usable_memory(facts); memory > 0) add(format_bytes(memory));
   add(facts.text("virt", "kind"));
   add(facts.text("os", "pretty_name"));
   if (std::string release = facts.text("kernel", "release"); !release.empty()) add("Linux " + release);

@@ -100,7 +100,7 @@ Status Slot::make_machine() {
 }
 
 Status Slot::reach_machine() {
-  world_.progress.now(lease_.name, "waiting for ssh");
+  world_.progress.now(lease_.name, provider_->capabilities().disposable ? "waiting for ssh" : "looking at this computer");
   Nanos begin = world_.clock.now();
   BENCHCTL_CHECK(link_.open(in(kBootMs), true));
   if (!provider_->capabilities().disposable) return {};
@@ -261,8 +261,9 @@ Status Slot::on_event(const Event& event) {
     FailedTrial trial{spec->first, spec->second->suite, spec->second->point, spec->second->arm, "", ""};
     if (event.kind == "trial_started") {
       int round = spec->second->round;
-      std::string where =
-          round > 0 ? "round " + std::to_string(round) + "/" + std::to_string(input_.plan.schedule.runs) : "warm-up";
+      std::string where = round > 0 ? "round " + std::to_string(round) + "/" + std::to_string(input_.plan.schedule.runs)
+                          : round == kTraceRound ? "trace"
+                          : round == kInfoRound ? "info" : "warm-up";
       world_.progress.now(lease_.name, where + "  " + trial_label(trial));
     } else if (std::string verdict = sanitize(fields["verdict"].as_string(), 40); verdict == "ok") {
       if (spec->second->round > kInfoRound) ++outcome_.trials_ok;

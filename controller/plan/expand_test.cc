@@ -182,6 +182,23 @@ TEST(Expand, DefinitionsFollowVersionAndParametersNotArmsOrNames) {
   EXPECT_NE(plain, hashes(plan_of(), workloads));
 }
 
+// The store keeps label and baseline with a point's hash and refuses another row under it: `try` of a second program,
+// and a plan run again with one value of a list, must be other points.
+TEST(Expand, PointsThatTheStoreDescribesOtherwiseHaveOtherHashes) {
+  auto hash = [](const std::vector<std::string>& sets, const std::string& label) {
+    for (const Point& point : points_of(plan_of(sets), fixture::workloads(), 2))
+      if (point.params.count("workers") != 0 && point.label == label && point.params.at("workers") == "2") return point.hash;
+    return std::string("none");
+  };
+  std::string listed = hash({}, "workers=2");
+  EXPECT_NE(listed, "none");
+  EXPECT_EQ(listed, hash({"name=other", "schedule.seed=1"}, "workers=2"));
+  EXPECT_NE(listed, hash({"suite.*.baseline=rust_rusqlite"}, "workers=2"));
+  std::string alone = hash({"suite.1.params.workers=2"}, "");
+  EXPECT_NE(alone, "none");
+  EXPECT_NE(alone, listed);
+}
+
 TEST(Expand, BundlesAreNamedOnceAndFilledIn) {
   Expansion expansion = expanded(plan_of());
   ASSERT_EQ(expansion.bundles.size(), 2u);

@@ -35,10 +35,16 @@ std::string definition_of(const Suite& suite, const std::string& version, const 
   return sha256_hex(line.dump());
 }
 
-std::string hash_of(const Suite& suite, const Params& params) {
+// All that the store's row of the point says: another plan with a suite of the same name is another point where it
+// compares with another baseline or names its points otherwise.
+std::string hash_of(const Suite& suite, const std::string& label, const Params& params) {
   Json line = Json::object();
-  line.set("point", 1);
+  line.set("point", 2);
   line.set("suite", suite.name);
+  line.set("workload", suite.workload);
+  line.set("mode", suite.mode);
+  line.set("baseline", suite.baseline);
+  line.set("label", label);
   line.set("params", json_of(params));
   return sha256_hex(line.dump());
 }
@@ -105,7 +111,7 @@ std::vector<Point> points_of(const Plan& plan, const std::vector<Workload>& work
       for (const auto& [name, values] : suite.params)
         if (resolved(values, cpus).size() > 1)
           point.label += (point.label.empty() ? "" : ",") + name + "=" + params[name];
-      point.hash = hash_of(suite, params);
+      point.hash = hash_of(suite, point.label, params);
       point.definition_hash = definition_of(suite, workload == nullptr ? "" : workload->version, params);
       point.params = std::move(params);
       points.push_back(std::move(point));

@@ -15,7 +15,7 @@ struct Point {
   size_t suite = 0;                           // index into Plan::suites
   std::map<std::string, std::string> params;  // all of them, also those that do not vary
   std::string label;                          // those that vary: "workers=4"; "" when the suite has a single point
-  std::string hash;                           // sha256 of suite name + params: the store's point.hash
+  std::string hash;                           // sha256 of all that the store says of a point, see points.cc
   std::string definition_hash;                // sha256 of workload, version, mode, params; arms and plan are not in it
   bool aa = false;                            // the copy of the baseline runs here
 };

@@ -68,7 +68,7 @@ struct StepRow {
 };
 
 struct PointRow {
-  std::string hash;  // sha256 of suite + parameters
+  std::string hash;  // sha256 of the fields below
   std::string suite;
   std::string workload;
   std::string mode;

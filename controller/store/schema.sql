@@ -83,7 +83,7 @@ CREATE TABLE site (
 ) STRICT;
 
 CREATE TABLE point (
-  hash TEXT PRIMARY KEY,                     -- sha256 of suite + parameters
+  hash TEXT PRIMARY KEY,                     -- sha256 of the columns below
   suite TEXT NOT NULL,
   workload TEXT NOT NULL,
   mode TEXT NOT NULL,
