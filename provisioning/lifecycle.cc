@@ -147,7 +147,7 @@ std::string due(const Machine& machine, const BookedMachine* booked, bool execut
   if (booked == nullptr) return left = "not in this store's book, and not expired", "";
   if (booked->run_finished) return "its run is finished";
   if (!booked->confirmed) return "announced and never confirmed";
-  return left = "its run can be resumed", "";
+  return left = "its run did not end; remove it now by: benchctl reap --run " + machine.run, "";
 }
 
 }  // namespace

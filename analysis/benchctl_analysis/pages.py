@@ -237,29 +237,34 @@ def _suite_section(
     data: RunData, suite: str, own: list[Row], colour: Callable[[Row], int], merged: tables.Merged, functional: bool
 ) -> Section:
     section = Section(f"Results: {suite}", "")
+    gone = 0
+
+    def draw(groups: list[list[Row]], salt: str) -> None:
+        """Only what is shown is drawn: a program may print any number of cases."""
+        nonlocal gone
+        room = max(0, MAX_PLOTS - len(section.plots))
+        gone += max(0, len(groups) - room)
+        for index, group in enumerate(groups[:room]):
+            section.plots.append(_dots(group, colour, f"{salt} {index}"))
+
     sequential = [row for row in own if row.metric == SEQUENTIAL_METRIC]
     if sequential:
         section.tables.append(tables.sequential_table(suite, sequential, functional))
-        for index, group in enumerate(tables.split_cases(sequential)):
-            section.plots.append(_dots(group, colour, f"{suite} {index} dots"))
+        draw(tables.split_cases(sequential), f"{suite} dots")
     for case in dict.fromkeys(row.case for row in own if row.metric == CONCURRENT_METRIC):
         some = [row for row in own if row.case == case and tables.is_known(row.metric)]
         errors = tables.error_totals(data, some[0].machine_id, suite, case)
         section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
         section.tables.append(tables.latency_table(suite, case, some, merged, functional))
-        section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
-        rates = [row for row in some if row.metric == CONCURRENT_METRIC]
-        for index, group in enumerate(tables.split_cases(rates)):
-            section.plots.append(_dots(group, colour, f"{suite} {case} {index} dots"))
+        if len(section.plots) < MAX_PLOTS:
+            section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
+        draw(tables.split_cases([row for row in some if row.metric == CONCURRENT_METRIC]), f"{suite} {case} dots")
     other = [row for row in own if not tables.is_known(row.metric)]
     if other:
         section.tables.append(tables.generic_table(suite, other, functional))
-        for index, group in enumerate(tables.split_cases(other)):
-            section.plots.append(_dots(group, colour, f"{suite} {index} other"))
-    if len(section.plots) > MAX_PLOTS:
-        gone = len(section.plots) - MAX_PLOTS
+        draw(tables.split_cases(other), f"{suite} other")
+    if gone:
         section.paragraphs.append(Cell(f"{gone} plots are left out; summary.csv has the numbers."))
-        section.plots = section.plots[:MAX_PLOTS]
     return section
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import math
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ SERIES = tuple(f"#0b01{i:02x}" for i in range(8))
 _VARIABLES = {INK: "--ink", SOFT: "--soft", GRID: "--grid", BAD: "--bad"} | {
     colour: f"--s{i}" for i, colour in enumerate(SERIES)
 }
+# Above this no axis is readable and the reckoning of its marks overflows.
+MAX_DRAWN = 1e15
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _STYLE: Any = {
@@ -95,6 +98,17 @@ def _tick(value: float, _: object = None) -> str:
     return text.rstrip("0").rstrip(".")
 
 
+def _drawable(values: Iterable[float | None]) -> bool:
+    """A program of the user's may print any finite number, and no plot is worth the report."""
+    return all(value is None or (math.isfinite(value) and abs(value) <= MAX_DRAWN) for value in values)
+
+
+def _not_drawn(title: str) -> Markup:
+    return Markup("<p>{}: not drawn, a value is beyond {:.0e}; summary.csv has the numbers.</p>").format(
+        title, MAX_DRAWN
+    )
+
+
 def _svg(figure: Figure, title: str, salt: str) -> Markup:
     """The figure as inline SVG: no prolog, metadata or fixed colours; ids made unique by `salt`."""
     buffer = io.StringIO()
@@ -128,6 +142,8 @@ def _figure(width: float, height: float, left: float, right: float, top: float, 
 
 def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Markup:
     """Every sample as a dot over its interval, an arm a line."""
+    if not _drawable(v for strip in strips for v in (*strip.values, strip.median, strip.low, strip.high)):
+        return _not_drawn(title)
     with mpl.rc_context(_STYLE):
         label_inches = 0.25 + 0.095 * max(len(sanitize(strip.label, 40)) for strip in strips)
         figure = _figure(6.4, 0.7 + 0.42 * len(strips), label_inches, 0.25, 0.06, 0.48)
@@ -159,6 +175,8 @@ def dot_plot(strips: Sequence[Strip], unit: str, title: str, salt: str) -> Marku
 
 def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, salt: str, log_y: bool = False) -> Markup:
     """Median by x with its interval, every sample as a faint dot."""
+    if not _drawable(v for line in lines for *some, values in line.points for v in (*some, *values)):
+        return _not_drawn(title)
     with mpl.rc_context(_STYLE):
         figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
         axes: Axes = figure.add_subplot()
@@ -191,6 +209,9 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
 
 def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
     """Trial order against time, steal underneath."""
+    title = "Each trial against its own median over time, with steal underneath"
+    if not _drawable(shot.off_percent for shot in shots):
+        return _not_drawn(title)
     with mpl.rc_context(_STYLE):
         figure = _figure(12.6, 4.0, 0.75, 0.15, 0.42, 0.5)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
@@ -225,4 +246,4 @@ def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
         lower.yaxis.set_major_locator(MaxNLocator(3))
         lower.set_ylabel("steal, %")
         lower.set_xlabel("seconds since the machine's first trial (hollow: warm-up)")
-    return _svg(figure, "Each trial against its own median over time, with steal underneath", salt)
+    return _svg(figure, title, salt)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from benchctl_analysis.plots import Strip, dot_plot
 
 
@@ -11,3 +13,19 @@ def test_labels_are_text_and_colours_are_the_pages() -> None:
     assert "aria-label='a \"title\"'" in svg
     assert "xmlns" not in svg
     assert "xlink" not in svg
+
+
+def _dot_plot_of(*values: float) -> str:
+    return str(dot_plot([Strip("arm", 0, values, values[0], min(values), max(values))], "s", "title", "salt"))
+
+
+@pytest.mark.parametrize("values", [(1e308, 1e308), (1e308, 1e-308), (1e200, 1.0)])
+def test_values_that_no_axis_can_hold_are_said_and_not_drawn(values: tuple[float, float]) -> None:
+    plot = _dot_plot_of(*values)
+    assert "not drawn" in plot
+    assert "<svg" not in plot
+
+
+@pytest.mark.parametrize("values", [(0.0, 0.0), (1e-308, 1e-308), (5e-324, 1.0), (1e15, 1.0)])
+def test_small_values_are_drawn(values: tuple[float, float]) -> None:
+    assert _dot_plot_of(*values).startswith("<svg")

@@ -53,18 +53,16 @@ const char* name_of(ReapAction action) {
 }
 
 // A run whose controller died stays "running" in the store: nobody else will end it.
-Status close_dead_runs(Store& store, const std::string& only) {
+Status close_dead_runs(Store& store, Parts& parts, const std::string& only) {
   BENCHCTL_TRY(auto holder, lock_holder(store));
   BENCHCTL_TRY(auto runs, store.runs());
   BENCHCTL_TRY(auto live, store.live_machines());
   for (const RunRow& run : runs) {
-    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only))
-      continue;
-    bool has_machine =
-        std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
-    if (!has_machine)
-      BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted),
-                                      "its controller ended without a word; its machines are gone"));
+    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only)) continue;
+    bool has_machine = std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
+    if (has_machine) continue;
+    BENCHCTL_CHECK(parts.forget_run_identity(run.id));
+    BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted), "its controller ended without a word; its machines are gone"));
   }
   return {};
 }
@@ -110,7 +108,7 @@ Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments)
                 << "\n";
     }
   }
-  if (!arguments.dry_run) BENCHCTL_CHECK(close_dead_runs(*store, options.run));
+  if (!arguments.dry_run) BENCHCTL_CHECK(close_dead_runs(*store, parts, options.run));
   if (arguments.json) {
     std::cout << all.dump() << "\n";
   } else if (reaped.empty()) {

@@ -85,6 +85,8 @@ std::string new_run_id(const std::string& plan_name, Clock& clock) {
 }
 
 Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& run, bool redact) {
+  // It may have been cleared away: the samples are in the store.
+  BENCHCTL_CHECK(make_dirs(run.folder));
   Json request = Json::object();
   request.set("protocol", 1);
   request.set("verb", "report");
@@ -114,6 +116,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   if (!valid_id(id))
     return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
   BENCHCTL_TRY(FileLock lock, store->lock(id));
+  if (store->run(id)) return Error{ErrorKind::kUsage, "there is a run " + id + " already; choose another --id"};
 
   static StopRequest stop;  // outlives the signal watcher's thread
   watch_signals(stop, [id] {

@@ -353,19 +353,23 @@ void Slot::release() {
     say("kept until " + format_utc(until) + "; reach it by: benchctl machine ssh " + lease_.name);
     return;
   }
-  Machine target =
-      machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
-  auto gone = steps_->run("destroy", [&]() -> Status {
+  Machine target = machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
+  std::optional<Status> removed;
+  auto remove = [&]() -> Status {
     world_.progress.now(lease_.name, "removing the machine");
+    removed = benchctl::release(*provider_, target, world_.clock, in(kReleaseMs));
+    return *removed;
+  };
+  auto noted = steps_->run("destroy", [&]() -> Status {
     BENCHCTL_CHECK(world_.store.machine_state(machine_id_, MachineRowState::kReleasing));
-    BENCHCTL_CHECK(benchctl::release(*provider_, target, world_.clock, in(kReleaseMs)));
+    BENCHCTL_CHECK(remove());
     return world_.store.machine_state(machine_id_, MachineRowState::kGone);
   });
-  if (!gone) {
-    fail(Error{ErrorKind::kLeaked, gone.error().message});
-  } else {
-    say("machine removed");
-  }
+  // A store that cannot be written (a full disk) is no reason to leave a machine behind.
+  if (!removed) (void)remove().ok();
+  if (!*removed) return fail(Error{ErrorKind::kLeaked, removed->error().message});
+  say("machine removed");
+  if (!noted) fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));
 }
 
 }  // namespace benchctl

@@ -17,8 +17,8 @@ constexpr int kBusyMs = 5000;
 Error damaged(const std::string& path, const std::string& finding) {
   return Error{ErrorKind::kInternal,
                "store " + path + " is damaged (" + sanitize(finding, 300) +
-                   "): move it away and run `benchctl store rebuild RUN_FOLDER...`; the raw files "
-                   "in the run folders hold every result"};
+                   "): move it away, and a new one is begun; the raw files in the run folders hold "
+                   "every result"};
 }
 
 Statement::Statement(Statement&& other) noexcept

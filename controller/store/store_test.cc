@@ -321,8 +321,8 @@ TEST_F(StoreTest, DamageIsFoundAtOpenAndTheWayBackIsNamed) {
   EXPECT_TRUE(damaged.error().message.starts_with("store " + store_path() + " is damaged ("))
       << damaged.error().message;
   EXPECT_TRUE(
-      damaged.error().message.ends_with("): move it away and run `benchctl store rebuild RUN_FOLDER...`; the raw files "
-                                        "in the run folders hold every result"))
+      damaged.error().message.ends_with("): move it away, and a new one is begun; the raw files in the run folders hold "
+                                        "every result"))
       << damaged.error().message;
   must(write_atomic(store_path(), std::string(10'000, 'x')));
   damaged = open_store({store_path()}, clock_);
@@ -330,8 +330,8 @@ TEST_F(StoreTest, DamageIsFoundAtOpenAndTheWayBackIsNamed) {
   EXPECT_EQ(
       damaged.error().message,
       "store " + store_path() +
-          " is damaged (file is not a database): move it away and run `benchctl store rebuild RUN_FOLDER...`; the "
-          "raw files in the run folders hold every result");
+          " is damaged (file is not a database): move it away, and a new one is begun; the raw files in the run folders "
+          "hold every result");
 }
 
 TEST_F(StoreTest, AFailedTransactionLeavesNothing) {

@@ -72,3 +72,20 @@ def test_on_this_computer(bench: Bench, small_disk: Path) -> None:
     values = bench.query("SELECT count(*) FROM v_samples")
     assert values == [(len(trials),)]
     assert folder.is_dir()
+
+
+@needs_root
+def test_of_the_store_itself(bench: Bench, small_disk: Path) -> None:
+    """The store cannot even note that the machine goes: it goes all the same."""
+    put(bench, "one_row")
+    bench.environment["BENCHCTL_HOME"] = str(small_disk)
+    plan = bench.home / "plan.toml"
+    plan.write_text(PLAN.format(provider="local", fleet="", program="one_row"))
+    shown = bench("plan", "show", str(plan)).out
+    sha256 = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    (small_disk / "ballast").write_bytes(bytes((3072 - 700) << 10))
+    done = bench("run", "--plan", str(plan), "--id", "full-store", "--trust-plan", sha256)
+    assert done.code not in {0, 8}, done.err
+    assert "no space left" in done.err.lower()
+    assert "machine removed" in done.err
+    assert not list(Path("/var/lib/benchctl/local").glob("*.full-store"))

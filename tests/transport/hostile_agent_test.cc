@@ -100,9 +100,13 @@ TEST_F(HostileAgentTest, EventsOutOfOrderAndEndless) {
   EXPECT_NE(std::string::npos, follow_error().find("without a number"));
 }
 
-TEST_F(HostileAgentTest, ARunnerThatHasGoneIsSaid) {
+TEST_F(HostileAgentTest, ARunnerThatHasGoneIsNotWaitedFor) {
   agent("[ \"$1\" = state ] && echo '{\"running\":false,\"pid\":null,\"last_event\":4,\"done\":false}'; exit 0");
-  EXPECT_NE(std::string::npos, follow_error(5).find("ended without finishing"));
+  auto gone = client_->follow(
+      "run-1", 5, [](const Event&) { return Status(); }, in_seconds(30));
+  ASSERT_TRUE(gone.ok());
+  EXPECT_FALSE(*gone);
+  EXPECT_EQ(2, transport_->counts().channels);
   agent("[ \"$1\" = state ] && echo '{\"running\":false,\"pid\":null,\"last_event\":4,\"done\":true}'; exit 0");
   EXPECT_EQ("no error", follow_error(5));
   agent("[ \"$1\" = state ] && exec cat /dev/zero; exit 0");
