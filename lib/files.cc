@@ -118,7 +118,17 @@ UniqueFd open_child_dir(int parent, const std::string& name) {
   open_how how{};
   how.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   how.resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS;
-  return UniqueFd(static_cast<int>(syscall(SYS_openat2, parent, name.c_str(), &how, sizeof how)));
+  UniqueFd child(static_cast<int>(syscall(SYS_openat2, parent, name.c_str(), &how, sizeof how)));
+  if (child || errno != ENOSYS) return child;
+  // Linux before 5.6, and qemu's user mode: the device number then has to do.
+  child.reset(openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat here {
+  }, there{};
+  if (!child || fstat(parent, &here) != 0 || fstat(child.get(), &there) != 0) return child;
+  if (here.st_dev == there.st_dev) return child;
+  child.reset();
+  errno = EXDEV;
+  return child;
 }
 
 Status remove_children(int parent, const std::string& path, int depth) {

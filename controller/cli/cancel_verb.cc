@@ -42,7 +42,9 @@ Result<int> cancel(Context& context, Parts& parts, const std::string& word) {
 Verb cancel_verb(Context& context, Parts& parts) {
   auto run = std::make_shared<std::string>();
   return {"cancel", "stop a run: finished rounds are kept, its machines are removed", "benchctl cancel",
-          [run](Options& options) { options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest"); },
+          [run](Options& options) {
+            options.positional("RUN", *run, false, "run id or a unique beginning; default: the latest");
+          },
           [run, &context, &parts] { return cancel(context, parts, *run); }};
 }
 

@@ -58,11 +58,14 @@ Status close_dead_runs(Store& store, Parts& parts, const std::string& only) {
   BENCHCTL_TRY(auto runs, store.runs());
   BENCHCTL_TRY(auto live, store.live_machines());
   for (const RunRow& run : runs) {
-    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only)) continue;
-    bool has_machine = std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
+    if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only))
+      continue;
+    bool has_machine =
+        std::any_of(live.begin(), live.end(), [&](const MachineRow& machine) { return machine.lease.run == run.id; });
     if (has_machine) continue;
     BENCHCTL_CHECK(parts.forget_run_identity(run.id));
-    BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted), "its controller ended without a word; its machines are gone"));
+    BENCHCTL_CHECK(store.finish_run(run.id, RunOutcome::kInterrupted, exit_code(ErrorKind::kInterrupted),
+                                    "its controller ended without a word; its machines are gone"));
   }
   return {};
 }

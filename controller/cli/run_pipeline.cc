@@ -29,6 +29,18 @@ Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
   return {};
 }
 
+// `attach`, `cancel` and `reap` look at the lock by taking it for a moment: such a holder names no run.
+Result<FileLock> take_store(Store& store, const std::string& id, Clock& clock) {
+  auto lock = store.lock(id);
+  for (int again = 0; !lock && again < 20 && lock.error().message.find("held by run ,") != std::string::npos; ++again) {
+    clock.sleep(std::chrono::milliseconds(50));
+    lock = store.lock(id);
+  }
+  if (lock || lock.error().kind != ErrorKind::kInterrupted) return lock;
+  return Error{ErrorKind::kInterrupted,
+               lock.error().message + "; wait for it (benchctl attach), or set BENCHCTL_HOME to another folder"};
+}
+
 RunRow begin_row(const RunRequest& request, const RunInput& input, Clock& clock) {
   RunRow row;
   row.id = input.id;
@@ -115,7 +127,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   std::string id = request.id.empty() ? new_run_id(plan.name, *context.clock) : request.id;
   if (!valid_id(id))
     return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
-  BENCHCTL_TRY(FileLock lock, store->lock(id));
+  BENCHCTL_TRY(FileLock lock, take_store(*store, id, *context.clock));
   if (store->run(id)) return Error{ErrorKind::kUsage, "there is a run " + id + " already; choose another --id"};
 
   static StopRequest stop;  // outlives the signal watcher's thread

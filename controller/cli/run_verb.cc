@@ -113,12 +113,17 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   request.runs_dir = parts.runs_dir();
   if (!arguments.out.empty()) {
     BENCHCTL_TRY(request.runs_dir, absolute(arguments.out));
-    if (auto made = make_dirs(request.runs_dir); !made) return Error{ErrorKind::kUsage, "--out: " + made.error().message};
+    if (auto made = make_dirs(request.runs_dir); !made)
+      return Error{ErrorKind::kUsage, "--out: " + made.error().message};
   }
   if (!arguments.keep.empty()) {
     auto span = parse_duration_ms(arguments.keep);
-    if (!span) return Error{ErrorKind::kUsage, "--keep \"" + sanitize(arguments.keep, 60) + "\" is no time span; write 30m or 2h"};
-    if (*span <= 0 || *span > kLongestKeepMs) return Error{ErrorKind::kUsage, "--keep must be above 0 and at most 7 days, not \"" + sanitize(arguments.keep, 60) + "\""};
+    if (!span)
+      return Error{ErrorKind::kUsage,
+                   "--keep \"" + sanitize(arguments.keep, 60) + "\" is no time span; write 30m or 2h"};
+    if (*span <= 0 || *span > kLongestKeepMs)
+      return Error{ErrorKind::kUsage,
+                   "--keep must be above 0 and at most 7 days, not \"" + sanitize(arguments.keep, 60) + "\""};
     request.keep_ms = *span;
   }
   if (!arguments.detach) return carry_out(context, parts, request);

@@ -59,7 +59,9 @@ Result<int> run_try(Context& context, Parts& parts, const Arguments& arguments) 
   BENCHCTL_TRY(request.plan, read_plan(source, workloads, {}));
   request.runs_dir = parts.runs_dir();
   auto code = carry_out(context, parts, request);
-  std::cerr << "\nThe same as a plan (save it here, then: benchctl run --plan FILE --trust-plan SHA256, which benchctl plan show FILE prints):\n\n" << source.text;
+  std::cerr << "\nThe same as a plan (save it here, then: benchctl run --plan FILE --trust-plan SHA256, which benchctl "
+               "plan show FILE prints):\n\n"
+            << source.text;
   return code;
 }
 

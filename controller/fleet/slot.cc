@@ -100,7 +100,8 @@ Status Slot::make_machine() {
 }
 
 Status Slot::reach_machine() {
-  world_.progress.now(lease_.name, provider_->capabilities().disposable ? "waiting for ssh" : "looking at this computer");
+  world_.progress.now(lease_.name,
+                      provider_->capabilities().disposable ? "waiting for ssh" : "looking at this computer");
   Nanos begin = world_.clock.now();
   BENCHCTL_CHECK(link_.open(in(kBootMs), true));
   if (!provider_->capabilities().disposable) return {};
@@ -263,7 +264,8 @@ Status Slot::on_event(const Event& event) {
       int round = spec->second->round;
       std::string where = round > 0 ? "round " + std::to_string(round) + "/" + std::to_string(input_.plan.schedule.runs)
                           : round == kTraceRound ? "trace"
-                          : round == kInfoRound ? "info" : "warm-up";
+                          : round == kInfoRound  ? "info"
+                                                 : "warm-up";
       world_.progress.now(lease_.name, where + "  " + trial_label(trial));
     } else if (std::string verdict = sanitize(fields["verdict"].as_string(), 40); verdict == "ok") {
       if (spec->second->round > kInfoRound) ++outcome_.trials_ok;
@@ -296,6 +298,10 @@ Status Slot::bring_home(const Json& sealed, const RoundSpec* round) {
     BENCHCTL_TRY(UnitResult result, world_.store.import_unit(machine_id_, UnitSource{unit, folder, {}, expected_}));
     note(result);
     if (round != nullptr) show_first_number(folder, *round);
+    if (round != nullptr && round->round > kInfoRound)
+      say(round->round > 0 ? "round " + std::to_string(round->round) + " of " +
+                                 std::to_string(input_.plan.schedule.runs) + " is home"
+                           : "a warm-up round is home");
     return take_evidence(folder, round);
   });
 }
@@ -353,7 +359,8 @@ void Slot::release() {
     say("kept until " + format_utc(until) + "; reach it by: benchctl machine ssh " + lease_.name);
     return;
   }
-  Machine target = machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
+  Machine target =
+      machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
   std::optional<Status> removed;
   auto remove = [&]() -> Status {
     world_.progress.now(lease_.name, "removing the machine");
@@ -369,7 +376,8 @@ void Slot::release() {
   if (!removed) (void)remove().ok();
   if (!*removed) return fail(Error{ErrorKind::kLeaked, removed->error().message});
   say("machine removed");
-  if (!noted) fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));
+  if (!noted)
+    fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));
 }
 
 }  // namespace benchctl

@@ -187,7 +187,8 @@ TEST(Expand, DefinitionsFollowVersionAndParametersNotArmsOrNames) {
 TEST(Expand, PointsThatTheStoreDescribesOtherwiseHaveOtherHashes) {
   auto hash = [](const std::vector<std::string>& sets, const std::string& label) {
     for (const Point& point : points_of(plan_of(sets), fixture::workloads(), 2))
-      if (point.params.count("workers") != 0 && point.label == label && point.params.at("workers") == "2") return point.hash;
+      if (point.params.count("workers") != 0 && point.label == label && point.params.at("workers") == "2")
+        return point.hash;
     return std::string("none");
   };
   std::string listed = hash({}, "workers=2");

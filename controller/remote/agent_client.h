@@ -68,10 +68,11 @@ class AgentClient {
   Status start(const Job& job, Deadline deadline);
 
   // Calls on_event with every event numbered `from` (>= 1) and up, in order, each once, until run_done (true) or until
-  // the deadline, or until a silence finds that the runner has ended without finishing (false; state() tells which). Any error of on_event ends it and is returned. on_event may call the other functions of this
-  // client: that is how a sealed round is pulled while the runner waits for us at the round's boundary.
-  // A lost connection is an error of kind kProvisioning: reconnect and call again with the last number seen + 1.
-  // Repeated numbers are skipped; a gap, a hostile line or an event after run_done is an error of kind kInternal.
+  // the deadline, or until a silence finds that the runner has ended without finishing (false; state() tells which).
+  // Any error of on_event ends it and is returned. on_event may call the other functions of this client: that is how a
+  // sealed round is pulled while the runner waits for us at the round's boundary. A lost connection is an error of kind
+  // kProvisioning: reconnect and call again with the last number seen + 1. Repeated numbers are skipped; a gap, a
+  // hostile line or an event after run_done is an error of kind kInternal.
   Result<bool> follow(const std::string& run, int64_t from, const std::function<Status(const Event&)>& on_event,
                       Deadline deadline);
 

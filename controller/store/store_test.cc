@@ -320,18 +320,17 @@ TEST_F(StoreTest, DamageIsFoundAtOpenAndTheWayBackIsNamed) {
   ASSERT_FALSE(damaged.ok());
   EXPECT_TRUE(damaged.error().message.starts_with("store " + store_path() + " is damaged ("))
       << damaged.error().message;
-  EXPECT_TRUE(
-      damaged.error().message.ends_with("): move it away, and a new one is begun; the raw files in the run folders hold "
-                                        "every result"))
+  EXPECT_TRUE(damaged.error().message.ends_with(
+      "): move it away, and a new one is begun; the raw files in the run folders hold "
+      "every result"))
       << damaged.error().message;
   must(write_atomic(store_path(), std::string(10'000, 'x')));
   damaged = open_store({store_path()}, clock_);
   ASSERT_FALSE(damaged.ok());
-  EXPECT_EQ(
-      damaged.error().message,
-      "store " + store_path() +
-          " is damaged (file is not a database): move it away, and a new one is begun; the raw files in the run folders "
-          "hold every result");
+  EXPECT_EQ(damaged.error().message, "store " + store_path() +
+                                         " is damaged (file is not a database): move it away, and a new one is begun; "
+                                         "the raw files in the run folders "
+                                         "hold every result");
 }
 
 TEST_F(StoreTest, AFailedTransactionLeavesNothing) {
