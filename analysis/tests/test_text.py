@@ -70,5 +70,8 @@ def test_ratio_in_words() -> None:
     assert ratio_text(slow, "higher", "score", 0.01) == "1.23x better (1.22 to 1.24)"
     fast = paired_ratio([8.0] * 7, base, 0.01)
     assert ratio_text(fast, "lower", "us", 0.01) == "1.25x faster (1.25 to 1.25)"
+    unsure = paired_ratio([9.0, 11.0, 8.5, 10.5, 9.5, 11.5, 8.8], base, 0.01)
+    assert ratio_text(unsure, "lower", "us", 0.01).split(" (")[0].endswith("x inconclusive")
+    assert ratio_text(unsure, "higher", "1/s", 0.01).split(" (")[0].endswith("x rate, inconclusive")
     same = paired_ratio(base, base, 0.01)
     assert ratio_text(same, "lower", "us", 0.01) == "same within ±1.00 % (1.00 to 1.00)"
