@@ -211,7 +211,8 @@ Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
         spec.on_output(bytes);
         return true;
       }
-      too_much = static_cast<int64_t>(result.output.size() + bytes.size()) > spec.output_cap;
+      // Once over the cap, always: what is drained after the end may be little enough to fit again.
+      too_much = too_much || static_cast<int64_t>(result.output.size() + bytes.size()) > spec.output_cap;
       if (too_much)
         kill_group();
       else
