@@ -178,6 +178,29 @@ Status remove_tree(const std::string& given) {
   return {};
 }
 
+namespace {
+
+// What RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS does, part by part: for Linux before 5.6, and for qemu's user mode.
+UniqueFd open_part_by_part(int dirfd, const std::string& relative, int flags, int mode) {
+  errno = EXDEV;
+  if (relative.starts_with('/')) return {};
+  auto parts = split(relative, '/');
+  UniqueFd folder;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] == "..") return UniqueFd();
+    bool last = i + 1 == parts.size();
+    std::string part(parts[i].empty() ? "." : parts[i]);
+    UniqueFd next(openat(folder ? folder.get() : dirfd, part.c_str(),
+                         (last ? flags : O_RDONLY | O_DIRECTORY) | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, mode));
+    if (!next || last) return next;
+    folder = std::move(next);
+    errno = EXDEV;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<UniqueFd> open_beneath(int dirfd, const std::string& relative, int flags, int mode) {
   if (relative.find('\0') != std::string::npos)
     return Error{ErrorKind::kUsage, "open " + sanitize(relative, 200) + ": a zero byte in the path"};
@@ -186,6 +209,7 @@ Result<UniqueFd> open_beneath(int dirfd, const std::string& relative, int flags,
   how.mode = (flags & O_CREAT) != 0 ? static_cast<uint64_t>(mode) : 0;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   UniqueFd fd(static_cast<int>(syscall(SYS_openat2, dirfd, relative.c_str(), &how, sizeof how)));
+  if (!fd && errno == ENOSYS) fd = open_part_by_part(dirfd, relative, flags, mode);
   if (!fd) return errno_error("open " + relative, ErrorKind::kUsage);
   struct stat st {};
   if (fstat(fd.get(), &st) != 0) return errno_error("stat " + relative);

@@ -50,6 +50,9 @@ Result<UniqueFd> open_for_pack(const std::string& root, const std::string& path,
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   UniqueFd fd(static_cast<int>(syscall(SYS_openat2, dir.get(), path.c_str(), &how, sizeof how)));
+  if (!fd && errno == ENOSYS) {  // an old kernel or qemu's user mode: then no links at all
+    BENCHCTL_TRY(fd, open_beneath(dir.get(), path, O_RDONLY));
+  }
   if (!fd && errno == EXDEV) return bad(path + ": a link that leaves " + root + " cannot be packed");
   if (!fd || fstat(fd.get(), &st) != 0) return errno_error("open " + root + "/" + path);
   if (!S_ISREG(st.st_mode)) return bad(path + ": not a regular file");
