@@ -65,9 +65,9 @@ void Slot::prepare() {
   if (auto made = make_machine(); !made) return fail(made.error());
   const std::pair<const char*, Status (Slot::*)()> steps[] = {
       {"connect", &Slot::reach_machine}, {"facts", &Slot::look_at_machine}, {"equip", &Slot::equip_machine}};
-  for (const auto& [name, act] : steps) {
+  for (const auto& step : steps) {
     if (world_.stop.requested()) return;
-    auto done = steps_->run(name, [&] { return (this->*act)(); });
+    auto done = steps_->run(step.first, [&] { return (this->*step.second)(); });
     if (!done) return fail(done.error());
   }
   ready_ = true;

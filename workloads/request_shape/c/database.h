@@ -10,15 +10,14 @@
 #define RUNNER "c_sqlite"
 
 /* The statements of the requests; the SQL of each is the file sql/<name>.sql. */
-#define STATEMENTS(X)                                                                                           \
-  X(begin_immediate)                                                                                            \
-  X(commit)                                                                                                     \
-  X(rollback)                                                                                                   \
-  X(staff_by_id)                                                                                                \
-  X(org_by_slug) X(item_by_org_and_id) X(count_sponsors) X(count_tags) X(count_taxes) X(sum_parent_chain)       \
-      X(count_active_fees) X(count_active_products) X(count_addons) X(fee_by_id) X(org_by_id) X(product_by_id)  \
-          X(count_fields) X(count_item_fields) X(count_active_discounts) X(count_discount_items) X(theme_by_id) \
-              X(count_notices) X(count_config_issues) X(count_items) X(item_revision) X(update_item)
+// clang-format off
+#define STATEMENTS(X)                                                                                             \
+  X(begin_immediate) X(commit) X(rollback) X(staff_by_id) X(org_by_slug) X(item_by_org_and_id) X(count_sponsors)  \
+  X(count_tags) X(count_taxes) X(sum_parent_chain) X(count_active_fees) X(count_active_products) X(count_addons)  \
+  X(fee_by_id) X(org_by_id) X(product_by_id) X(count_fields) X(count_item_fields) X(count_active_discounts)       \
+  X(count_discount_items) X(theme_by_id) X(count_notices) X(count_config_issues) X(count_items) X(item_revision)  \
+  X(update_item)
+// clang-format on
 
 #define ENUMERATOR(name) name,
 enum statement { STATEMENTS(ENUMERATOR) STATEMENT_COUNT };
