@@ -24,6 +24,9 @@ if(BENCHCTL_FUZZ)
   target_compile_options(benchctl_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
+if(BENCHCTL_FUZZ)
+  add_custom_target(fuzzers)  # all of them and nothing else
+endif()
 if(NOT BENCHCTL_AGENT_ONLY)
   find_package(GTest REQUIRED)
   include(GoogleTest)
@@ -56,6 +59,7 @@ function(benchctl_library name)
     foreach(fuzzer ${fuzzers})
       get_filename_component(target ${fuzzer} NAME_WE)
       add_executable(${target} ${fuzzer})
+      add_dependencies(fuzzers ${target})
       target_link_libraries(${target} PRIVATE ${name} -fsanitize=fuzzer)
       # The committed corpus is replayed in full, then a short random search; tests/corpus/<target>/ holds one file an input.
       add_test(NAME fuzz.${target}
