@@ -122,12 +122,13 @@ def inventory() -> dict[str, set[str]]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
                 groups = (entry / "cgroup").read_text()
             except OSError:
                 continue
-            if "benchctl" in groups or "systemd-nspawn" in words or "benchagent" in words:
-                processes.add(f"{entry.name} {words}")
+            program = words[0].rsplit("/", 1)[-1]
+            if "/bc-" in groups or program == "systemd-nspawn" or program.startswith(("benchagent", "agent-")):
+                processes.add(f"{entry.name} {' '.join(words)}")
     cgroups = {
         str(path)
         for path in Path("/sys/fs/cgroup").rglob("*")
