@@ -37,6 +37,7 @@
 #include <boost/process/v2/process.hpp>
 
 #include "lib/files.h"
+#include "lib/pipe.h"
 #include "lib/text.h"
 
 namespace benchctl {
@@ -73,16 +74,6 @@ struct ChildSetup {
   }
   static process::error_code last() { return {errno, boost::system::system_category()}; }
 };
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) return errno_error("pipe");
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
 
 // Standard input as an unlinked memory file: no writer to schedule, no SIGPIPE when the command does not read it.
 Result<UniqueFd> input_file(const std::string& input) {

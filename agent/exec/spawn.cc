@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "agent/exec/cpu_list.h"
+#include "lib/pipe.h"
 
 namespace benchctl {
 namespace {
@@ -118,16 +119,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
   list.push_back(nullptr);
   return list;
-}
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) return errno_error("pipe");
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lib/pipe.h"
 #include "lib/text.h"
 #include "provisioning/ssh/sigpipe_guard.h"
 
@@ -35,16 +36,6 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
   result.push_back(nullptr);
   return result;
-}
-
-struct Pipe {
-  UniqueFd read, write;
-};
-
-Result<Pipe> make_pipe() {
-  int fds[2];
-  if (pipe2(fds, O_CLOEXEC) != 0) return errno_error("pipe");
-  return Pipe{UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
 // A started command. Its zombie is kept until the end, so that its process group's number stays its own and the whole
