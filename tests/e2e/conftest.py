@@ -23,6 +23,33 @@ BINARY = Path(os.environ.get("BENCHCTL_TEST_BINARY", SOURCE / "build/bin/benchct
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
+# Both arms in both modes, seven scored rounds: what every provider must carry through whole.
+THE_JOB = """
+[schedule]
+runs = 7
+warmup_rounds = 1
+
+[[suite]]
+workload = "request_shape"
+mode = "sequential"
+arms = ["c_sqlite", "rust_rusqlite"]
+baseline = "c_sqlite"
+[suite.params]
+items = 2000
+
+[[suite]]
+workload = "request_shape"
+mode = "concurrent"
+arms = ["c_sqlite", "rust_rusqlite"]
+baseline = "c_sqlite"
+[suite.params]
+workload = ["mixed"]
+workers = [1, 2, 4]
+duration = "300ms"
+warmup = "50ms"
+"""
+
+
 @dataclass
 class Done:
     code: int

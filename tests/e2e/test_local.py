@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from conftest import Bench, unprivileged
+from conftest import THE_JOB, Bench, unprivileged
 from raw_csv import samples
 
-PLAN = """
+PLAN = (
+    """
 schema = 1
 name = "here"
 
 [fleet.here]
 provider = "local"
-
-[schedule]
-runs = 7
-warmup_rounds = 1
-
-[[suite]]
-workload = "request_shape"
-mode = "sequential"
-arms = ["c_sqlite", "rust_rusqlite"]
-baseline = "c_sqlite"
-[suite.params]
-items = 2000
-
-[[suite]]
-workload = "request_shape"
-mode = "concurrent"
-arms = ["c_sqlite", "rust_rusqlite"]
-baseline = "c_sqlite"
-[suite.params]
-workload = ["mixed"]
-workers = [1, 2, 4]
-duration = "300ms"
-warmup = "50ms"
 """
+    + THE_JOB
+)
 
 
 def test_local_without_root(bench: Bench, nothing_left: None) -> None:

@@ -6,10 +6,11 @@ import itertools
 import json
 from pathlib import Path
 
-from conftest import FIXTURES, Bench, needs_root
+from conftest import FIXTURES, THE_JOB, Bench, needs_root
 from raw_csv import samples
 
-PLAN = """
+PLAN = (
+    """
 schema = 1
 name = "two-machines"
 
@@ -17,30 +18,9 @@ name = "two-machines"
 provider = "nspawn"
 image = "trixie"
 count = 2
-
-[schedule]
-runs = 7
-warmup_rounds = 1
-
-[[suite]]
-workload = "request_shape"
-mode = "sequential"
-arms = ["c_sqlite", "rust_rusqlite"]
-baseline = "c_sqlite"
-[suite.params]
-items = 2000
-
-[[suite]]
-workload = "request_shape"
-mode = "concurrent"
-arms = ["c_sqlite", "rust_rusqlite"]
-baseline = "c_sqlite"
-[suite.params]
-workload = ["mixed"]
-workers = [1, 2, 4]
-duration = "300ms"
-warmup = "50ms"
 """
+    + THE_JOB
+)
 
 # Channels of one machine's whole life: every SSH round trip that a change adds shows here.
 # connect 1, agent 3 (probe, upload, facts), bundles 2, start 1, follow 2, pull: 8 rounds + 2 of evidence + 1.
