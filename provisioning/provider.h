@@ -52,6 +52,10 @@ struct Endpoint {
   std::string user = "root";
   std::string netns;     // path of a network namespace to connect from; empty: our own
   std::string work_dir;  // where the agent lives on the machine
+  // Of a machine that existed before us:
+  std::string key_file;  // the client key to use, on this computer; empty: the run's own
+  std::string host_key;  // "SHA256:…" that it must show; empty: the one that it was born with
+  std::string become;    // "sudo": commands run as root through it
 };
 
 enum class MachineState { kPending, kRunning, kStopped, kGone };

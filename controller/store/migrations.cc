@@ -32,14 +32,14 @@ Status copy_store(sqlite::Database& database, int64_t version) {
   return {};
 }
 
-// True when this call took the step; false when another process had taken it in between.
-Result<bool> take_step(sqlite::Database& database, const Migration& step) {
+// Takes the steps from `first` on to `last`, in one transaction. False when another process had taken them in between.
+Result<bool> take_steps(sqlite::Database& database, const Migration* first, const Migration* last) {
   BENCHCTL_TRY(auto transaction, sqlite::Transaction::begin(database));
   BENCHCTL_TRY(int64_t version, database.integer("PRAGMA user_version"));
-  if (version >= step.version) return false;
-  BENCHCTL_CHECK(database.exec(step.sql));
+  if (version >= first->version) return false;
+  for (const Migration* step = first; step <= last; ++step) BENCHCTL_CHECK(database.exec(step->sql));
   BENCHCTL_CHECK(database.exec("PRAGMA application_id=" + std::to_string(kApplicationId) +
-                               "; PRAGMA user_version=" + std::to_string(step.version)));
+                               "; PRAGMA user_version=" + std::to_string(last->version)));
   BENCHCTL_CHECK(transaction.commit());
   return true;
 }
@@ -47,7 +47,7 @@ Result<bool> take_step(sqlite::Database& database, const Migration& step) {
 }  // namespace
 
 const std::vector<Migration>& store_migrations() {
-  static const std::vector<Migration> kMigrations = {{1, kSchema}};
+  static const std::vector<Migration> kMigrations = {{1, kSchema}, {2, kMigration2}};
   return kMigrations;
 }
 
@@ -63,13 +63,17 @@ Status migrate(sqlite::Database& database, const std::vector<Migration>& migrati
                                         ", made by a newer benchctl; this one (" BENCHCTL_VERSION ") knows version " +
                                         std::to_string(migrations.back().version) + " and older: update benchctl"};
   BENCHCTL_CHECK(check_sound(database));
+  // A new store is made whole at once: whoever opens it beside us sees nothing or the last version.
+  if (version == 0) {
+    if (auto made = take_steps(database, &migrations.front(), &migrations.back()); !made)
+      return made.error().in("making the store");
+    return {};
+  }
   for (const Migration& step : migrations) {
     if (version >= step.version) continue;
-    if (version > 0) {
-      BENCHCTL_CHECK(before_step());
-      BENCHCTL_CHECK(copy_store(database, version));
-    }
-    if (auto taken = take_step(database, step); !taken)
+    BENCHCTL_CHECK(before_step());
+    BENCHCTL_CHECK(copy_store(database, version));
+    if (auto taken = take_steps(database, &step, &step); !taken)
       return taken.error().in("migration of the store to version " + std::to_string(step.version));
     version = step.version;
   }

@@ -10,7 +10,8 @@
 
 namespace benchctl {
 
-extern const char* const kSchema;  // schema.sql, compiled in
+extern const char* const kSchema;      // schema.sql, compiled in
+extern const char* const kMigration2;  // migration_2.sql
 
 struct Migration {
   int version = 0;  // PRAGMA user_version after it

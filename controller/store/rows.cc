@@ -68,6 +68,9 @@ Json to_json(const Endpoint& endpoint) {
   json.set("user", endpoint.user);
   json.set("netns", endpoint.netns);
   json.set("work_dir", endpoint.work_dir);
+  json.set("key_file", endpoint.key_file);
+  json.set("host_key", endpoint.host_key);
+  json.set("become", endpoint.become);
   return json;
 }
 
@@ -81,6 +84,9 @@ Result<Endpoint> endpoint_from_json(const Json& json) {
   endpoint.user = json["user"].as_string();
   endpoint.netns = json["netns"].as_string();
   endpoint.work_dir = json["work_dir"].as_string();
+  endpoint.key_file = json["key_file"].as_string();
+  endpoint.host_key = json["host_key"].as_string();
+  endpoint.become = json["become"].as_string();
   return endpoint;
 }
 

@@ -48,6 +48,8 @@ struct MachineRow {
   std::string fingerprint;
   std::string hardware;
   std::string reason;
+  std::string agent_sha256;  // the agent that runs the job there
+  std::string hardening;     // JSON document; empty: not asked for
 };
 
 struct MachineFacts {
@@ -55,6 +57,18 @@ struct MachineFacts {
   std::string after;
   std::string fingerprint;
   std::string hardware;
+  std::string hardened;
+};
+
+// A look at the machine before a round; absent where it could not be measured.
+struct ProbeRow {
+  int64_t event = 0;  // number of the agent's event
+  int round = 0;
+  int64_t taken_ms = 0;
+  std::optional<double> busy;
+  std::optional<int64_t> spin_p50_ns, spin_p99_ns, spin_max_ns;
+  std::optional<int64_t> steal_jiffies;
+  std::optional<double> psi_cpu_some;
 };
 
 struct StepRow {

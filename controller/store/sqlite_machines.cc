@@ -43,6 +43,8 @@ Result<MachineRow> machine_row(const sqlite::Statement& row) {
   machine.fingerprint = row.text(17);
   machine.hardware = row.text(18);
   machine.reason = row.text(19);
+  machine.agent_sha256 = row.text(20);
+  machine.hardening = row.text(21);
   return machine;
 }
 
@@ -102,13 +104,33 @@ Status SqliteStore::set_agent_dir(int64_t machine, const std::string& folder) {
   return update_machine(machine, "UPDATE machine SET agent_dir = ? WHERE id = ?", folder);
 }
 
+Status SqliteStore::set_agent(int64_t machine, const std::string& sha256) {
+  return update_machine(machine, "UPDATE machine SET agent_sha256 = ? WHERE id = ?", sha256);
+}
+
+Status SqliteStore::set_hardening(int64_t machine, const std::string& json) {
+  if (auto parsed = Json::parse(json); !parsed)
+    return parsed.error().in("hardening of machine " + std::to_string(machine));
+  return update_machine(machine, "UPDATE machine SET hardening = ? WHERE id = ?", json);
+}
+
+Status SqliteStore::add_probe(int64_t machine, const ProbeRow& probe) {
+  return mutate([&]() -> Status {
+    return database_.run(
+        "INSERT OR IGNORE INTO probe (machine, event, round, taken_ms, busy, spin_p50_ns, spin_p99_ns, spin_max_ns, "
+        "steal_jiffies, psi_cpu_some) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        machine, probe.event, probe.round, probe.taken_ms, probe.busy, probe.spin_p50_ns, probe.spin_p99_ns,
+        probe.spin_max_ns, probe.steal_jiffies, probe.psi_cpu_some);
+  });
+}
+
 Status SqliteStore::machine_state(int64_t machine, MachineRowState state, const std::string& reason) {
   return update_machine(machine, "UPDATE machine SET state = ?1, reason = iif(?2 = '', reason, ?2) WHERE id = ?3",
                         name_of(state), reason);
 }
 
 Status SqliteStore::machine_facts(int64_t machine, const MachineFacts& facts) {
-  for (const std::string* document : {&facts.before, &facts.after}) {
+  for (const std::string* document : {&facts.before, &facts.after, &facts.hardened}) {
     if (document->empty()) continue;
     if (auto json = Json::parse(*document); !json)
       return json.error().in("facts of machine " + std::to_string(machine));
@@ -116,8 +138,8 @@ Status SqliteStore::machine_facts(int64_t machine, const MachineFacts& facts) {
   return update_machine(machine,
                         "UPDATE machine SET facts_before = iif(?1 = '', facts_before, ?1), facts_after = iif(?2 = '', "
                         "facts_after, ?2), fingerprint = iif(?3 = '', fingerprint, ?3), hardware = iif(?4 = '', "
-                        "hardware, ?4) WHERE id = ?5",
-                        facts.before, facts.after, facts.fingerprint, facts.hardware);
+                        "hardware, ?4), facts_hardened = iif(?5 = '', facts_hardened, ?5) WHERE id = ?6",
+                        facts.before, facts.after, facts.fingerprint, facts.hardware, facts.hardened);
 }
 
 Status SqliteStore::set_keep(int64_t machine, int64_t until_ms) {
@@ -127,13 +149,15 @@ Status SqliteStore::set_keep(int64_t machine, int64_t until_ms) {
 Result<std::vector<MachineRow>> SqliteStore::select_machines(const char* where,
                                                              const std::optional<std::string>& value) {
   std::lock_guard guard(mutex_);
-  BENCHCTL_TRY(auto select,
-               database_.prepare(std::string("SELECT m.id, m.lease, m.run, (SELECT uuid FROM owner), l.fleet, l.slot, "
-                                             "l.name, l.created_ms, l.expires_ms, l.spec, m.provider_id, m.endpoint, "
-                                             "m.state, m.isolated, m.host_key, m.agent_dir, m.keep_until_ms, "
-                                             "m.fingerprint, m.hardware, m.reason FROM machine m JOIN lease l ON "
-                                             "l.nonce = m.lease WHERE ") +
-                                 where + " ORDER BY m.id"));
+  BENCHCTL_TRY(
+      auto select,
+      database_.prepare(
+          std::string("SELECT m.id, m.lease, m.run, (SELECT uuid FROM owner), l.fleet, l.slot, "
+                      "l.name, l.created_ms, l.expires_ms, l.spec, m.provider_id, m.endpoint, "
+                      "m.state, m.isolated, m.host_key, m.agent_dir, m.keep_until_ms, "
+                      "m.fingerprint, m.hardware, m.reason, m.agent_sha256, m.hardening FROM machine m JOIN lease l ON "
+                      "l.nonce = m.lease WHERE ") +
+          where + " ORDER BY m.id"));
   if (value) select.bind(1, *value);
   std::vector<MachineRow> rows;
   while (true) {
@@ -160,12 +184,13 @@ Result<std::vector<MachineRow>> SqliteStore::live_machines() {
 
 Result<MachineFacts> SqliteStore::facts(int64_t machine) {
   std::lock_guard guard(mutex_);
-  BENCHCTL_TRY(
-      auto select,
-      database_.query("SELECT facts_before, facts_after, fingerprint, hardware FROM machine WHERE id = ?", machine));
+  BENCHCTL_TRY(auto select,
+               database_.query(
+                   "SELECT facts_before, facts_after, fingerprint, hardware, facts_hardened FROM machine WHERE id = ?",
+                   machine));
   BENCHCTL_TRY(bool row, select.step());
   if (!row) return no_machine(machine);
-  return MachineFacts{select.text(0), select.text(1), select.text(2), select.text(3)};
+  return MachineFacts{select.text(0), select.text(1), select.text(2), select.text(3), select.text(4)};
 }
 
 Result<int64_t> SqliteStore::step_intent(int64_t machine, const std::string& name) {

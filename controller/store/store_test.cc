@@ -245,7 +245,7 @@ TEST_F(StoreTest, ANewerStoreIsRefusedByNameAndVersion) {
   EXPECT_EQ(store.error().kind, ErrorKind::kUsage);
   EXPECT_EQ(store.error().message, "store " + store_path() +
                                        " has version 7, made by a newer benchctl; this one (" BENCHCTL_VERSION
-                                       ") knows version 1 and older: update benchctl");
+                                       ") knows version 2 and older: update benchctl");
 }
 
 TEST_F(StoreTest, AForeignDatabaseIsRefusedUntouched) {
@@ -266,7 +266,7 @@ TEST_F(StoreTest, AMigrationCopiesFirstAndWaitsForLiveRuns) {
     begin(*store);
   }
   std::vector<Migration> next = store_migrations();
-  next.push_back({2, "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''"});
+  next.push_back({3, "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''"});
   {
     auto old = open();
     auto live = must(old->lock("r1"));
@@ -275,18 +275,18 @@ TEST_F(StoreTest, AMigrationCopiesFirstAndWaitsForLiveRuns) {
     EXPECT_EQ(early.error().kind, ErrorKind::kInterrupted);
     EXPECT_TRUE(early.error().message.starts_with("migration waits until no run is live: store "))
         << early.error().message;
-    EXPECT_FALSE(exists(store_path() + ".v1"));
+    EXPECT_FALSE(exists(store_path() + ".v2"));
   }
-  must(write_atomic(store_path() + ".v1", "left behind by an attempt that was cut short"));
+  must(write_atomic(store_path() + ".v2", "left behind by an attempt that was cut short"));
   {
     auto store = must(SqliteStore::open({store_path()}, clock_, next));
     EXPECT_EQ(must(store->run("r1")).plan_name, "local");
     EXPECT_TRUE(store->lock("r1").ok()) << "the migration's own lock is gone";
   }
-  EXPECT_EQ(count("PRAGMA user_version"), 2);
-  EXPECT_EQ(mode_of(store_path() + ".v1"), 0600U);
-  auto copy = must(sqlite::Database::open(store_path() + ".v1"));
-  EXPECT_EQ(must(copy.integer("PRAGMA user_version")), 1);
+  EXPECT_EQ(count("PRAGMA user_version"), 3);
+  EXPECT_EQ(mode_of(store_path() + ".v2"), 0600U);
+  auto copy = must(sqlite::Database::open(store_path() + ".v2"));
+  EXPECT_EQ(must(copy.integer("PRAGMA user_version")), 2);
   EXPECT_EQ(must(copy.integer("SELECT count(*) FROM run")), 1);
   EXPECT_FALSE(open_store({store_path()}, clock_).ok()) << "the older code refuses it";
 }
@@ -297,11 +297,11 @@ TEST_F(StoreTest, AFailedMigrationLeavesTheOldStore) {
     begin(*store);
   }
   std::vector<Migration> next = store_migrations();
-  next.push_back({2, "ALTER TABLE run ADD COLUMN note TEXT; ALTER TABLE nothing ADD COLUMN x TEXT"});
+  next.push_back({3, "ALTER TABLE run ADD COLUMN note TEXT; ALTER TABLE nothing ADD COLUMN x TEXT"});
   auto failed = SqliteStore::open({store_path()}, clock_, next);
   ASSERT_FALSE(failed.ok());
-  EXPECT_TRUE(failed.error().message.starts_with("migration of the store to version 2: ")) << failed.error().message;
-  EXPECT_EQ(count("PRAGMA user_version"), 1);
+  EXPECT_TRUE(failed.error().message.starts_with("migration of the store to version 3: ")) << failed.error().message;
+  EXPECT_EQ(count("PRAGMA user_version"), 2);
   EXPECT_EQ(count("SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"), 0);
   EXPECT_TRUE(open_store({store_path()}, clock_).ok());
 }

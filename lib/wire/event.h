@@ -24,6 +24,12 @@ inline constexpr int kEventVersion = 1;
 //   round_appended  {round, trials}
 //   stop_requested  {}
 //   disk_full       {free, needed}
+//   round_probe     {round, busy, spin_p50_ns, spin_p99_ns, spin_max_ns, steal_jiffies, psi_cpu_some}   null: not
+//   measured point_repeated  {round, suite, point, attempt, trial, arm, steal_percent}   the trial that was over
+//   repeat_steal;
+//                                                     attempt is the one that follows
+//   repeats_used_up {limit}                           from here on such rounds stand as they are: the session is noisy
+//   quiet_proof     {when, ok, problems[]}            when: start | boot | end; not ok ends the run with exit 5
 //   run_done        {exit, reason, unit, manifest_sha256, files, bytes}   always the last
 // The head's own names (v, n, t, kind) cannot be fields: they are left out.
 struct Event {

@@ -136,6 +136,10 @@ Json to_json(const Job& job) {
   json.set("max_pids", job.max_pids);
   json.set("max_other_busy", job.max_other_busy);
   json.set("quiet_wait_ms", job.quiet_wait_ms);
+  json.set("repeat_steal_percent", job.repeat_steal_percent);
+  json.set("max_repeats", job.max_repeats);
+  json.set("probe_ms", job.probe_ms);
+  json.set("harden", job.harden);
   Json rounds = Json::array();
   for (const RoundSpec& round : job.rounds) rounds.push(to_json(round));
   json.set("rounds", std::move(rounds));
@@ -161,6 +165,10 @@ Result<Job> job_from_json(const Json& json) {
   job.max_pids = json["max_pids"].as_int(job.max_pids);
   job.max_other_busy = json["max_other_busy"].as_double(job.max_other_busy);
   job.quiet_wait_ms = json["quiet_wait_ms"].as_int(job.quiet_wait_ms);
+  job.repeat_steal_percent = json["repeat_steal_percent"].as_double(0);
+  job.max_repeats = json["max_repeats"].as_int();
+  job.probe_ms = json["probe_ms"].as_int();
+  if (json["harden"].is_object()) job.harden = json["harden"];
   for (const Json& one : json["rounds"].as_array()) {
     BENCHCTL_TRY(RoundSpec round, round_from_json(one));
     job.rounds.push_back(std::move(round));

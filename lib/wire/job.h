@@ -11,7 +11,7 @@
 
 namespace benchctl {
 
-inline constexpr int kJobVersion = 1;
+inline constexpr int kJobVersion = 2;
 
 // One command of a trial. "run" is the timed one; "setup" and "cleanup" are untimed but under the same containment.
 struct Phase {
@@ -58,6 +58,12 @@ struct Job {
   double max_other_busy =
       0.10;  // share of one CPU-second that others may use before a round starts (waited for, bounded)
   int64_t quiet_wait_ms = 10'000;  // how long a round start waits for that, then it starts and says so
+  // A scored point of a round one of whose trials lost more than this share of its CPUs to steal is run again as a
+  // whole, all arms, as the next attempt; 0: never.
+  double repeat_steal_percent = 0;
+  int64_t max_repeats = 0;       // of such repeats in the job
+  int64_t probe_ms = 100;        // calibrated spin before each round; 0: none
+  Json harden = Json::object();  // wire/harden.h: what must still be quiet; empty: nothing was asked for
   std::vector<RoundSpec> rounds;
 };
 

@@ -44,10 +44,10 @@ class Binary(AgentTest):
 
     def test_a_job_of_another_version_or_without_a_run_phase(self):
         for job, text in (
-            ({"version": 2}, "version 2, this agent speaks version 1"),
+            ({"version": 1}, "version 1, this agent speaks version 2"),
             (
                 {
-                    "version": 1,
+                    "version": 2,
                     "run": "r",
                     "machine": "m",
                     "rounds": [{"round": 1, "trials": [self.site.trial(1, phases=[harness.phase("setup", "true")])]}],

@@ -94,7 +94,7 @@ class Site:
 
     def job(self, rounds, **more):
         job = {
-            "version": 1,
+            "version": 2,
             "run": self.run_id,
             "machine": "m",
             "seed": 42,
