@@ -12,7 +12,8 @@ int main(int argc, char** argv) {
   }
   Parts parts(*context);
   std::vector<Verb> verbs = {run_verb(*context, parts),    try_verb(*context, parts),    status_verb(*context, parts),
-                             attach_verb(*context, parts), cancel_verb(*context, parts), reap_verb(*context, parts)};
+                             resume_verb(*context, parts), attach_verb(*context, parts), cancel_verb(*context, parts),
+                             reap_verb(*context, parts)};
   auto add = [&](std::vector<Verb> more) { verbs.insert(verbs.end(), more.begin(), more.end()); };
   add(machine_verbs(*context, parts));
   add({logs_verb(*context, parts), report_verb(*context, parts), probe_verb(*context, parts)});

@@ -55,6 +55,14 @@ Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   return identity;
 }
 
+Result<SshIdentity> Parts::run_identity(const std::string& run) {
+  if (!exists(keys_dir(run) + "/client.pub")) return new_run_identity(run);
+  SshIdentity identity;
+  BENCHCTL_TRY(identity.private_key, read_file(keys_dir(run) + "/client", 64 << 10));
+  BENCHCTL_TRY(identity.public_key, read_file(keys_dir(run) + "/client.pub", 64 << 10));
+  return identity;
+}
+
 Status Parts::forget_run_identity(const std::string& run) {
   return remove_tree(keys_dir(run));
 }

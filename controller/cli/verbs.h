@@ -9,6 +9,7 @@ namespace benchctl {
 Verb run_verb(Context& context, Parts& parts);
 Verb try_verb(Context& context, Parts& parts);
 Verb status_verb(Context& context, Parts& parts);
+Verb resume_verb(Context& context, Parts& parts);
 Verb attach_verb(Context& context, Parts& parts);
 Verb cancel_verb(Context& context, Parts& parts);
 Verb reap_verb(Context& context, Parts& parts);

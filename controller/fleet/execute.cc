@@ -25,18 +25,19 @@ void for_each_slot(const Slots& slots, int parallel, const std::function<void(Sl
   for (std::thread& thread : threads) thread.join();
 }
 
-Slots make_slots(const RunInput& input, RunWorld& world) {
+Slots make_slots(const RunInput& input, RunWorld& world, FleetShare& share) {
   Slots slots;
   for (const auto& [name, fleet] : input.plan.fleets)
     for (int i = 0; i < fleet.count; ++i)
-      slots.push_back(std::make_unique<Slot>(input, world, name, fleet, i, static_cast<int>(slots.size())));
+      slots.push_back(std::make_unique<Slot>(input, world, share, name, fleet, i, static_cast<int>(slots.size())));
   return slots;
 }
 
 }  // namespace
 
 RunOutcomeReport execute(const RunInput& input, RunWorld& world) {
-  Slots slots = make_slots(input, world);
+  FleetShare share(input.plan.limits);
+  Slots slots = make_slots(input, world, share);
 
   // Machines of their own go the whole way by themselves.
   for_each_slot(slots, input.plan.limits.max_parallel, [](Slot& slot) {
@@ -53,7 +54,8 @@ RunOutcomeReport execute(const RunInput& input, RunWorld& world) {
   });
 
   RunOutcomeReport report;
-  for (const auto& slot : slots) report.machines.push_back(slot->outcome());
+  for (const auto& slot : slots)
+    report.machines.insert(report.machines.end(), slot->outcomes().begin(), slot->outcomes().end());
   report.interrupted = world.stop.requested();
   return report;
 }
