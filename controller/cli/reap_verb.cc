@@ -3,40 +3,10 @@
 #include <iostream>
 
 #include "controller/cli/verbs.h"
-#include "provisioning/lifecycle.h"
+#include "controller/fleet/lease_book.h"
 
 namespace benchctl {
 namespace {
-
-class StoreBook final : public LeaseBook {
- public:
-  explicit StoreBook(Store& store) : store_(store) {}
-
-  Result<std::vector<BookedMachine>> open() override {
-    BENCHCTL_TRY(auto machines, store_.live_machines());
-    std::vector<BookedMachine> booked;
-    for (const MachineRow& machine : machines) {
-      BENCHCTL_TRY(RunRow run, store_.run(machine.lease.run));
-      booked.push_back(
-          {machine.lease, machine.spec.provider, machine.provider_id, machine.state != MachineRowState::kIntent,
-           run.outcome == RunOutcome::kGood || run.outcome == RunOutcome::kFailed, machine.keep_until_ms / 1000});
-    }
-    return booked;
-  }
-  Result<bool> executing(const std::string& run) override {
-    BENCHCTL_TRY(auto holder, lock_holder(store_));
-    return holder && holder->run == run;
-  }
-  Status gone(const std::string& nonce) override {
-    BENCHCTL_TRY(auto machines, store_.live_machines());
-    for (const MachineRow& machine : machines)
-      if (machine.lease.nonce == nonce) return store_.machine_state(machine.id, MachineRowState::kGone);
-    return {};
-  }
-
- private:
-  Store& store_;
-};
 
 const char* name_of(ReapAction action) {
   switch (action) {
@@ -78,7 +48,10 @@ struct Arguments {
 
 Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(Store * store, parts.store());
-  StoreBook book(*store);
+  StoreBook book(*store, [&](const std::string& run) -> Result<bool> {
+    BENCHCTL_TRY(auto holder, lock_holder(*store));
+    return holder && holder->run == run;
+  });
   ReapOptions options;
   BENCHCTL_TRY(options.owner, store->owner());
   if (!arguments.run.empty()) {

@@ -79,9 +79,10 @@ void Slot::prepare() {
     return fail(Error{ErrorKind::kUsage, "provider " + fleet_.spec.provider + " is not available"});
   if (input_.resume) {
     if (auto taken = take_over(); !taken) return fail(taken.error());
-    if (everything_is_home()) return;
   }
   while (!world_.stop.requested()) {
+    // A machine that stands may still have its last unit, and is let go in the end either way.
+    if (input_.resume && !hold_ && everything_is_home()) return;
     Status up = bring_up();
     if (up) {
       ready_ = !hold_->job.job.rounds.empty();
