@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   add({logs_verb(*context, parts), report_verb(*context, parts), probe_verb(*context, parts)});
   add(plan_verbs(*context, parts));
   add(workloads_verbs(*context, parts));
-  add({doctor_verb(*context, parts), version_verb(*context)});
+  add({watchdog_verb(*context, parts), doctor_verb(*context, parts), version_verb(*context)});
   std::vector<Group> groups = {{"machine", "list, enter or keep machines"},
                                {"plan", "check, show or begin a plan"},
                                {"workloads", "list, build or check workloads"}};

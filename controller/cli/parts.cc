@@ -87,6 +87,24 @@ Result<RunRow> find_run(Store& store, const std::string& word) {
   return store.run(word);  // its error names the nearest id
 }
 
+std::map<std::string, Provider*> usable_providers(Parts& parts) {
+  std::map<std::string, Provider*> providers;
+  for (const std::string& name : parts.provider_names()) {
+    MachineSpec spec;
+    spec.provider = name;
+    // One that cannot work here has nothing to list either.
+    if (parts.provider(name)->check(spec)) providers[name] = parts.provider(name);
+  }
+  return providers;
+}
+
+StoreBook lease_book(Store& store) {
+  return StoreBook(store, [&store](const std::string& run) -> Result<bool> {
+    BENCHCTL_TRY(auto holder, lock_holder(store));
+    return holder && holder->run == run;
+  });
+}
+
 Result<std::optional<LockHolder>> lock_holder(Store& store) {
   auto mine = store.lock("");
   if (mine) return std::optional<LockHolder>();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/cli/context.h"
+#include "controller/fleet/lease_book.h"
 #include "controller/fleet/run_context.h"
 #include "controller/store/store.h"
 #include "controller/workloads/workload.h"
@@ -44,6 +45,10 @@ class Parts {
 
 // The run meant by a word of the command line: an id, a unique prefix of one, or the latest run when empty.
 Result<RunRow> find_run(Store& store, const std::string& word);
+
+// What reaping needs: the providers that can work here, and the store's journal of leases.
+std::map<std::string, Provider*> usable_providers(Parts& parts);
+StoreBook lease_book(Store& store);
 
 // Whoever executes a run on this store now, from the lock file; nullopt when nobody does.
 struct LockHolder {

@@ -48,10 +48,7 @@ struct Arguments {
 
 Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(Store * store, parts.store());
-  StoreBook book(*store, [&](const std::string& run) -> Result<bool> {
-    BENCHCTL_TRY(auto holder, lock_holder(*store));
-    return holder && holder->run == run;
-  });
+  StoreBook book = lease_book(*store);
   ReapOptions options;
   BENCHCTL_TRY(options.owner, store->owner());
   if (!arguments.run.empty()) {
@@ -60,14 +57,7 @@ Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments)
   }
   options.now_unix = context.clock->unix_ms() / 1000;
   options.dry_run = arguments.dry_run;
-  std::map<std::string, Provider*> providers;
-  for (const std::string& name : parts.provider_names()) {
-    MachineSpec spec;
-    spec.provider = name;
-    // One that cannot work here has nothing to list either.
-    if (parts.provider(name)->check(spec)) providers[name] = parts.provider(name);
-  }
-  BENCHCTL_TRY(auto reaped, reap(providers, book, options, *context.clock));
+  BENCHCTL_TRY(auto reaped, reap(usable_providers(parts), book, options, *context.clock));
   bool failed = false;
   Json all = Json::array();
   for (const Reaped& one : reaped) {

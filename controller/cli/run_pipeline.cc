@@ -8,6 +8,7 @@
 #include "controller/cli/ship.h"
 #include "controller/cli/signals.h"
 #include "controller/cli/terminal_progress.h"
+#include "controller/cli/watchdog.h"
 #include "controller/fleet/execute.h"
 #include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
@@ -139,7 +140,12 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
                  *context.failpoints,
                  progress,
                  stop};
-  RunOutcomeReport report = execute(input, world);
+  RunOutcomeReport report;
+  {
+    RunWatchdog watchdog(row);
+    if (watchdog.failed()) progress.say("", "no watchdog could be started: if benchctl is killed, use reap");
+    report = execute(input, world);
+  }
   int code = report.exit_code();
   std::string reason = report.reason();
   auto also = [&](int more, const std::string& words) {
