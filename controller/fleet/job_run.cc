@@ -61,10 +61,15 @@ Status JobRun::run(bool may_be_started, Deadline seal_at) {
 
 Status JobRun::start_unless(bool may_be_started) {
   if (may_be_started) {
-    // A machine whose run folder is not there says so by an error: then it was never started.
     auto state = link_.agent().state(input_.id, in(kShortCallMs));
+    if (!state && state.error().kind == ErrorKind::kProvisioning && !world_.stop.requested()) {
+      say("connection lost (" + state.error().message + "); connecting again");
+      BENCHCTL_CHECK(reconnect());
+      state = link_.agent().state(input_.id, in(kShortCallMs));
+    }
     if (!state && state.error().kind == ErrorKind::kProvisioning) return state.error();
     if (state && (state->running || state->done)) return {};
+    // A machine whose run folder is not there says so by an error: then it was never started.
   }
   return steps_.run("start", [&]() -> Status {
     // To start what runs already is nothing: an answer that was lost may be asked for again.

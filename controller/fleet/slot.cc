@@ -108,12 +108,9 @@ void Slot::prepare() {
 // What an earlier controller of this run has left of this slot: at most one machine is taken up, the others go.
 Status Slot::take_over() {
   BENCHCTL_TRY(auto rows, world_.store.machines(input_.id));
-  BENCHCTL_TRY(auto price, provider_->price(fleet_.spec));
   std::erase_if(
       rows, [&](const MachineRow& row) { return row.lease.fleet != fleet_name_ || row.lease.slot != index_in_fleet_; });
   for (const MachineRow& row : rows) {
-    BENCHCTL_TRY(int64_t lived, lived_ms(world_.store, row, world_.clock.unix_ms()));
-    share_.budget.settle(row.lease.name, price, lived);
     if (!row.reason.empty()) ++rejected_;
     if (row.reason.empty() && !row.hardware.empty()) (void)share_.hardware.claim(fleet_name_, row.hardware);
   }
