@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
                              attach_verb(*context, parts), cancel_verb(*context, parts), reap_verb(*context, parts)};
   auto add = [&](std::vector<Verb> more) { verbs.insert(verbs.end(), more.begin(), more.end()); };
   add(machine_verbs(*context, parts));
-  add({logs_verb(*context, parts), report_verb(*context, parts), probe_verb(*context, parts)});
+  add({logs_verb(*context, parts), report_verb(*context, parts), probe_verb(*context, parts),
+       harden_verb(*context, parts)});
   add(plan_verbs(*context, parts));
   add(workloads_verbs(*context, parts));
   add({doctor_verb(*context, parts), version_verb(*context)});
