@@ -83,7 +83,9 @@ Status apply_knobs(const Knobs& knobs, Units& units, Journal& journal, bool repe
       row.status = first != nullptr ? "applied" : "already";
     } else if (row.status.empty()) {
       BENCHCTL_CHECK(journal.note({row.knob, row.target, row.requested, seen.text, seen.found}));
-      if (auto changed = knob->change(seen, Pass::kFiles); !changed) fail(row, changed.error());
+      // Stopped before it is masked: a timer that is masked while it waits counts as failed.
+      for (Pass pass : {Pass::kRunning, Pass::kFiles})
+        if (auto changed = knob->change(seen, pass); !changed) fail(row, changed.error());
       work.push_back({knob.get(), std::move(seen), rows.size()});
     }
     rows.push_back(std::move(row));
@@ -93,9 +95,16 @@ Status apply_knobs(const Knobs& knobs, Units& units, Journal& journal, bool repe
     if (auto told = units.reload(); !told)
       for (const Work& one : work)
         if (!one.knob->unit().empty()) fail(rows[one.row], told.error());
-  for (const Work& one : work)
-    if (auto changed = one.knob->change(one.seen, Pass::kRunning); !changed) fail(rows[one.row], changed.error());
   read_units(knobs, units);
+  // What something else has started again in between cannot come back a second time.
+  bool again = false;
+  for (const Work& one : work) {
+    Seen now = one.knob->look();
+    if (now.state != State::kThere || !now.found["running"].as_bool()) continue;
+    again = true;
+    if (auto changed = one.knob->change(now, Pass::kRunning); !changed) fail(rows[one.row], changed.error());
+  }
+  if (again) read_units(knobs, units);
   for (const Work& one : work) {
     HardenRow& row = rows[one.row];
     Seen now = one.knob->look();

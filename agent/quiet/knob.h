@@ -24,7 +24,7 @@ struct Seen {
 
 class Knob {
  public:
-  // systemd must be told of changed links before units are stopped or started: hence two passes.
+  // systemd must be told of changed links before units are started again: hence two passes.
   enum class Pass { kFiles, kRunning };
 
   explicit Knob(HardenKnob asked) : asked_(std::move(asked)) {}
