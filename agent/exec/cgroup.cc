@@ -21,6 +21,10 @@ bool has_word(std::string_view list, std::string_view word, char separator) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+bool is_below(std::string_view path, std::string_view folder) {
+  return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
+}
+
 bool write_file(const std::string& path, std::string_view text) {
   UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -39,11 +43,14 @@ std::vector<pid_t> read_pids(const std::string& folder) {
 }
 
 void kill_members(const std::string& folder, const CgroupPlace& place) {
-  if (place.v2 && write_file(folder + "/cgroup.kill", "1")) return;
-  bool freezer = has_word(place.controllers, "freezer", ',');
-  // Frozen processes cannot fork between the reading and the killing; SIGKILL takes effect when they thaw.
+  if (place.v2 && write_file(folder + "/cgroup.kill", "1")) return;  // since Linux 5.14
+  // Frozen processes cannot fork between the reading and the killing. SIGKILL takes effect at once in version 2, and
+  // when they thaw in version 1.
+  bool freezer = !place.v2 && has_word(place.controllers, "freezer", ',');
+  if (place.v2) write_file(folder + "/cgroup.freeze", "1");
   if (freezer) write_file(folder + "/freezer.state", "FROZEN");
   for (pid_t pid : read_pids(folder)) ::kill(pid, SIGKILL);
+  if (place.v2) write_file(folder + "/cgroup.freeze", "0");
   if (freezer) write_file(folder + "/freezer.state", "THAWED");
 }
 
@@ -103,8 +110,9 @@ std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_v
                                     [&](std::string_view name) { return has_word(right[2], name, ','); }))
         continue;
       place.controllers = names;
-      // The mount may show only a part of the hierarchy (a container): our path is then below its root.
-      if (root != "/" && path.starts_with(root)) path.remove_prefix(root.size());
+      // The mount may show only a part of the hierarchy (a container): our path is then below its root, or it is told
+      // from elsewhere and the mount itself is all that we can see.
+      if (root != "/") path = is_below(path, root) ? path.substr(root.size()) : "";
       if (path.find("..") != std::string_view::npos) path = "";
       place.folder = place.mount + (path == "/" ? "" : std::string(path));
       if (seen.insert(place.mount).second) places.push_back(place);
@@ -114,29 +122,32 @@ std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_v
   return places;
 }
 
-CgroupHost CgroupHost::detect() {
+void CgroupHost::watch_throttling(const CgroupPlace& place) {
+  for (std::string folder = place.folder; folder.size() >= place.mount.size(); folder.resize(folder.rfind('/'))) {
+    if (benchctl::exists(folder + "/cpu.stat")) cpu_stats_.push_back(folder + "/cpu.stat");
+    if (folder == place.mount) break;
+  }
+}
+
+CgroupHost CgroupHost::detect(const std::string& root) {
   CgroupHost host;
-  for (CgroupPlace place : cgroup_places(read_text("/proc/self/mountinfo"), read_text("/proc/self/cgroup"))) {
-    bool cpu = has_word(place.controllers, "cpu", ',');
-    if (cpu || place.v2) {
-      for (std::string folder = place.folder; folder.size() >= place.mount.size(); folder.resize(folder.rfind('/'))) {
-        if (benchctl::exists(folder + "/cpu.stat")) host.cpu_stats_.push_back(folder + "/cpu.stat");
-        if (folder == place.mount) break;
-      }
-    }
+  for (CgroupPlace place :
+       cgroup_places(read_text(root + "/proc/self/mountinfo"), read_text(root + "/proc/self/cgroup"))) {
+    place.mount = root + place.mount;
+    place.folder = root + place.folder;
     if (place.v2) {
       // A folder that holds processes cannot give its children controllers; the top one can, and root may use it.
       CgroupPlace top = place;
       top.folder = place.mount;
-      if (geteuid() == 0 && place_works(top)) {
-        top.controllers = enable_v2(top.folder);
-        host.places_.push_back(top);
-      } else if (place_works(place)) {
-        place.controllers = enable_v2(place.folder);
-        host.places_.push_back(place);
-      }
+      bool on_top = geteuid() == 0 && place_works(top);
+      if (on_top) place = top;
+      host.watch_throttling(place);
+      if (!on_top && !place_works(place)) continue;
+      place.controllers = enable_v2(place.folder);
+      host.places_.push_back(place);
       continue;
     }
+    if (has_word(place.controllers, "cpu", ',')) host.watch_throttling(place);
     bool wanted = has_word(place.controllers, "freezer", ',') || has_word(place.controllers, "pids", ',') ||
                   has_word(place.controllers, "memory", ',') || has_word(place.controllers, "name=systemd", ',');
     if (wanted && place_works(place)) host.places_.push_back(place);

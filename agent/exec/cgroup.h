@@ -33,16 +33,20 @@ struct CgroupLimits {
 // The places that work here, found out by making a group in each and moving a child into it.
 class CgroupHost {
  public:
-  static CgroupHost detect();
+  // `root` stands before every path ("" is the running system): tests give a tree of files.
+  static CgroupHost detect(const std::string& root = "");
   CgroupHost() = default;
 
   const std::vector<CgroupPlace>& places() const { return places_; }
   // Ends and removes what an earlier agent left: every group whose name starts with `prefix`.
   void remove_leftovers(const std::string& prefix) const;
-  // nr_throttled of the CPU groups that hold this process and, in version 2, of `group` and its parents.
+  // nr_throttled of the CPU groups that a trial will be in: those of this process in version 1, those above the trial's
+  // own in version 2. Only a quota that somebody else has set can raise it.
   int64_t throttled() const;
 
  private:
+  void watch_throttling(const CgroupPlace& place);
+
   std::vector<CgroupPlace> places_;
   std::vector<std::string> cpu_stats_;  // files
 };
