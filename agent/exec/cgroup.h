@@ -9,26 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/exec/cgroup_files.h"
 #include "lib/files.h"
 #include "lib/result.h"
 
 namespace benchctl {
 
-// A folder of one hierarchy below which trials get their groups.
-struct CgroupPlace {
-  std::string folder;       // where groups are made
-  std::string mount;        // the hierarchy's mount point
-  std::string controllers;  // version 1: "freezer", "name=systemd", "cpu,cpuacct" …; version 2: what children can use
-  bool v2 = false;
-};
-
 // Every hierarchy of `mountinfo`, at the place that `self_cgroup` (/proc/self/cgroup) gives. Pure.
 std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_view self_cgroup);
-
-struct CgroupLimits {
-  int64_t memory_bytes = 0;  // 0: none
-  int64_t max_pids = 0;
-};
 
 // The places that work here, found out by making a group in each and moving a child into it.
 class CgroupHost {
@@ -74,7 +62,7 @@ class TrialCgroup {
   };
   std::vector<Folder> folders_;
   std::vector<UniqueFd> join_;
-  std::string held_;  // controllers whose limit took hold
+  std::string held_;  // controllers that are at work
   bool memory_limited_ = false;
 };
 
