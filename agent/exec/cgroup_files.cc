@@ -30,7 +30,8 @@ bool write_cgroup(const std::string& path, std::string_view text) {
 
 std::vector<pid_t> cgroup_members(const std::string& folder) {
   std::vector<pid_t> pids;
-  for (std::string_view line : split(cgroup_text(folder + "/cgroup.procs"), '\n'))
+  std::string text = cgroup_text(folder + "/cgroup.procs");  // must outlive the views of its lines
+  for (std::string_view line : split(text, '\n'))
     if (auto pid = parse_int(line); pid && *pid > 0) pids.push_back(static_cast<pid_t>(*pid));
   return pids;
 }
