@@ -4,7 +4,9 @@ of the test in the place of /proc/stat and cpu.stat, in a mount namespace of its
 import json
 import os
 import pathlib
+import shutil
 import signal
+import tempfile
 import time
 
 import harness
@@ -181,6 +183,53 @@ class Replayed(AgentTest):
         self.assertEqual(probe["busy"], None)  # no quiet second was looked at
         self.assertEqual(probe["steal_jiffies"], 0)
         self.assertTrue(0 < probe["spin_p50_ns"] <= probe["spin_p99_ns"] <= probe["spin_max_ns"], json.dumps(probe))
+
+
+@needs_root
+class Quota(AgentTest):
+    """A real quota of version 1 on the group that the agent was started in."""
+
+    HIERARCHIES = ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct")
+
+    def test_a_real_quota_voids_what_it_throttles(self):
+        top = next((path for path in self.HIERARCHIES if os.path.exists(path + "/cpu.cfs_quota_us")), None)
+        if top is None:
+            self.skipTest("no cpu controller of version 1 here")
+        group = pathlib.Path(top) / f"benchctl-test-quota-{os.getpid()}"
+        group.mkdir()
+        try:
+            (group / "cpu.cfs_quota_us").write_text("20000")  # of 100 ms: a fifth of a CPU
+            spin = "end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done"
+            self.site.job([[self.site.trial(1, spin)]])
+            prefix = ["sh", "-c", f'echo 0 > {group}/cgroup.procs; exec "$@"', "sh"]
+            self.assertEqual(self.site.start(prefix).wait(120), 0, self.site.log())
+        finally:
+            group.rmdir()
+        record = self.site.record(1)
+        self.assertEqual(record["verdict"], "throttled", record["reason"])
+        self.assertGreater(record["throttled"], 0)
+        self.assertIn(f"throttled it {record['throttled']} times", record["reason"])
+
+
+@needs_root
+class Temporary(AgentTest):
+    def test_nothing_of_a_run_lies_where_temporary_files_are_cleaned(self):
+        base = tempfile.mkdtemp(prefix="benchagent-test-", dir="/srv")
+        os.chmod(base, 0o755)
+        try:
+            site = harness.Site(base)
+            self.site.started = site.started
+            site.ship({"bin/x": (b"#!/bin/sh\necho row\n", True)})
+            site.job([[site.trial(1, phases=[{"name": "run", "argv": ["bin/x"]}])]], probe_ms=5)
+            mounts = " && ".join(f"mount -t tmpfs -o ro none {path}" for path in ("/tmp", "/var/tmp"))
+            agent = os.path.abspath(harness.AGENT)
+            self.assertFalse(agent.startswith("/tmp/"))
+            code = site.start(["unshare", "-m", "sh", "-c", mounts + ' && exec "$@"', "sh"]).wait(120)
+            self.assertEqual(code, 0, site.log())
+            self.assertEqual(site.record(1)["verdict"], "ok")
+            self.assertEqual(site.log(), "")
+        finally:
+            shutil.rmtree(base)
 
 
 class Probe(AgentTest):
