@@ -7,6 +7,7 @@
 #include "lib/clock.h"
 #include "lib/failpoint.h"
 #include "lib/result.h"
+#include "lib/secret.h"
 
 namespace benchctl {
 
@@ -23,6 +24,7 @@ struct Context {
   int width = 80;
   std::unique_ptr<Clock> clock;
   std::unique_ptr<Failpoints> failpoints;  // BENCHCTL_FAILPOINT
+  Secrets credentials;                     // of providers, by variable name; no longer in the environment
 };
 
 Result<Context> read_context();

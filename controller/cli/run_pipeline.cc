@@ -200,7 +200,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
     std::cout << written->terminal << "\n";
   }
   if (code != 0)
-    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << line << "\n";
+    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << sanitize(line, 4000) << "\n";
   return code;
 }
 

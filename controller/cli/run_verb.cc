@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 
+#include "controller/cli/process.h"
 #include "controller/cli/run_pipeline.h"
 #include "controller/cli/verbs.h"
 #include "controller/plan/plan_reader.h"
@@ -66,15 +68,17 @@ Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
   return answer == "y" || answer == "yes";
 }
 
-// A session of its own, with progress in the run's log only.
-Result<int> detach(const std::vector<std::string>& words, const std::string& id, Parts& parts) {
+// A session of its own, with progress in the run's log only. It is benchctl again: it gets the credentials in its
+// environment and takes them out of there as its first act.
+Result<int> detach(const std::vector<std::string>& words, const std::string& id, Context& context, Parts& parts) {
+  std::vector<std::string> environment = environment_with(context.credentials);
   pid_t child = fork();
   if (child < 0) return errno_error("fork");
   if (child == 0) {
     setsid();
     signal(SIGHUP, SIG_IGN);
     int null = open("/dev/null", O_RDWR);
-    int log = open((parts.runs_dir() + "/" + id + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    int log = open((parts.runs_dir() + "/" + id + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
     dup2(null, STDIN_FILENO);
     dup2(log >= 0 ? log : null, STDOUT_FILENO);
     dup2(log >= 0 ? log : null, STDERR_FILENO);
@@ -82,9 +86,13 @@ Result<int> detach(const std::vector<std::string>& words, const std::string& id,
     std::vector<char*> raw;
     for (std::string& word : argv) raw.push_back(word.data());
     raw.push_back(nullptr);
-    execv("/proc/self/exe", raw.data());
+    std::vector<char*> entries;
+    for (std::string& entry : environment) entries.push_back(entry.data());
+    entries.push_back(nullptr);
+    execve("/proc/self/exe", raw.data(), entries.data());
     _exit(127);
   }
+  for (std::string& entry : environment) explicit_bzero(entry.data(), entry.size());
   std::cout << id << "\n";
   std::cerr << "running as process " << child << "; follow it by: benchctl attach " << id << "\n";
   return 0;
@@ -136,7 +144,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep),
                              std::pair("--trust-plan", arguments.trust)})
     if (!value.empty()) words.insert(words.end(), {name, value});
-  return detach(words, request.id, parts);
+  return detach(words, request.id, context, parts);
 }
 
 }  // namespace
