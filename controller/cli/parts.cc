@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "controller/policy/policy.h"
 #include "lib/files.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/ssh_identity.h"
@@ -29,6 +30,11 @@ Provider* Parts::provider(const std::string& name) {
         std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
   if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.local_dir, *context_.clock);
   return place.get();
+}
+
+Status Parts::check_policy(const Plan& plan, bool untrusted) {
+  BENCHCTL_TRY(Policy policy, load_policy(context_.policy, context_.policy_named));
+  return benchctl::check_policy(plan, policy, untrusted || context_.untrusted);
 }
 
 Connector& Parts::connector() {

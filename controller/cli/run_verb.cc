@@ -26,7 +26,7 @@ struct Arguments {
   std::vector<std::string> sets;
   std::string only, out, keep, id, trust;
   int64_t runs = 0, warmup_rounds = -1;
-  bool dry_run = false, yes = false, detach = false, json = false;
+  bool dry_run = false, yes = false, detach = false, json = false, untrusted = false;
 };
 
 Result<std::string> absolute(const std::string& path) {
@@ -106,6 +106,11 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.plan));
   BENCHCTL_TRY(Plan plan, read_plan(source, workloads, sets));
   if (!arguments.only.empty()) BENCHCTL_CHECK(keep_only(plan, arguments.only));
+  const bool untrusted = arguments.untrusted || context.untrusted;
+  if (untrusted && !arguments.trust.empty())
+    return Error{ErrorKind::kUsage,
+                 "--trust-plan says that the plan is trusted, --untrusted that it is not: leave one out"};
+  BENCHCTL_CHECK(parts.check_policy(plan, untrusted));
   BENCHCTL_CHECK(check_trust(plan, arguments.trust));
   if (arguments.dry_run) {
     BENCHCTL_CHECK(show_plan(plan, workloads, source.host, arguments.json, std::cout));
@@ -140,6 +145,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_CHECK(make_dirs(parts.runs_dir()));
   std::vector<std::string> words = {"benchctl", "run",      "--plan", arguments.plan,  "--yes",
                                     "--id",     request.id, "--out",  request.runs_dir};
+  if (untrusted) words.push_back("--untrusted");
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep),
                              std::pair("--trust-plan", arguments.trust)})
@@ -164,6 +170,8 @@ Verb run_verb(Context& context, Parts& parts) {
             options.text("--id", a->id, "the run's id, instead of one made from plan and time");
             options.text("--trust-plan", a->trust,
                          "SHA256 of a plan that may run programs of its own on this computer");
+            options.flag("--untrusted", a->untrusted,
+                         "the plan may come from a stranger: only what [untrusted] of the policy allows");
             options.flag("--dry-run", a->dry_run, "show what would run, and stop");
             options.flag("--yes", a->yes, "do not ask before machines that cost money are made");
             options.flag("--detach", a->detach, "go on in the background; see attach");

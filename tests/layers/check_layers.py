@@ -26,6 +26,7 @@ BELOW: dict[str, list[str]] = {
     "controller/toml": ["lib"],
     "controller/workloads": ["lib", "lib/wire", "provisioning", "controller/toml"],
     "controller/plan": ["lib", "lib/wire", "provisioning", "controller/toml", "controller/workloads"],
+    "controller/policy": ["lib", "lib/wire", "provisioning", "controller/toml", "controller/workloads", "controller/plan"],
     "controller/store": ["lib", "lib/wire", "provisioning"],
     "controller/remote": ["lib", "lib/wire", "provisioning"],
     "controller/analysis": ["lib", "lib/wire", "provisioning"],
