@@ -52,6 +52,9 @@ Result<Context> read_context() {
   context.home = variable("BENCHCTL_HOME");
   if (context.home.empty()) {
     std::string state = variable("XDG_STATE_HOME");
+    if (state.empty() && user_home.empty())
+      return Error{ErrorKind::kUsage,
+                   "neither HOME nor BENCHCTL_HOME is set: say where results belong by BENCHCTL_HOME"};
     if (state.empty()) state = user_home + "/.local/state";
     context.home = state + "/benchctl";
   }
