@@ -72,36 +72,43 @@ class GreedyServer {
   }
 
  private:
-  void serve() {
-    ssh_session session = ssh_new();
+  struct Asked {
     ssh_channel channel = nullptr;
     std::string command;
-    ssh_server_callbacks_struct callbacks{};
-    callbacks.userdata = &channel;
-    callbacks.channel_open_request_session_function = [](ssh_session opener, void* place) {
-      return *static_cast<ssh_channel*>(place) = ssh_channel_new(opener);
+    ssh_channel_callbacks_struct callbacks{};
+  };
+
+  void serve() {
+    ssh_session session = ssh_new();
+    Asked asked;
+    asked.callbacks.userdata = &asked;
+    asked.callbacks.channel_exec_request_function = [](ssh_session, ssh_channel, const char* command, void* place) {
+      static_cast<Asked*>(place)->command = command;
+      return 0;
     };
+    ssh_callbacks_init(&asked.callbacks);
+    ssh_server_callbacks_struct callbacks{};
+    callbacks.userdata = &asked;
     callbacks.auth_pubkey_function = [](ssh_session, const char*, ssh_key_struct*, char, void*) {
       return static_cast<int>(SSH_AUTH_SUCCESS);
     };
+    callbacks.channel_open_request_session_function = [](ssh_session opener, void* place) {
+      auto* here = static_cast<Asked*>(place);
+      here->channel = ssh_channel_new(opener);
+      ssh_set_channel_callbacks(here->channel, &here->callbacks);
+      return here->channel;
+    };
     ssh_callbacks_init(&callbacks);
     ssh_set_server_callbacks(session, &callbacks);
+    ssh_event event = ssh_event_new();
     if (ssh_bind_accept(bind_, session) == SSH_OK && ssh_handle_key_exchange(session) == SSH_OK) {
       long patience = 10;
       ssh_options_set(session, SSH_OPTIONS_TIMEOUT, &patience);
-      while (command.empty()) {
-        ssh_message message = ssh_message_get(session);
-        if (message == nullptr) break;
-        int type = ssh_message_type(message);
-        if (type == SSH_REQUEST_CHANNEL && ssh_message_subtype(message) == SSH_CHANNEL_REQUEST_EXEC) {
-          command = ssh_message_channel_request_command(message);
-          ssh_message_channel_request_reply_success(message);
-        } else {
-          ssh_message_reply_default(message);
-        }
-        ssh_message_free(message);
-      }
+      ssh_event_add_session(event, session);
+      for (int turn = 0; turn < 200 && asked.command.empty(); ++turn) ssh_event_dopoll(event, 100);
     }
+    const std::string& command = asked.command;
+    ssh_channel channel = asked.channel;
     if (channel != nullptr && !command.empty()) {
       attack(session);
       size_t at = command.find("bc-");
@@ -110,9 +117,10 @@ class GreedyServer {
       ssh_channel_request_send_exit_status(channel, 0);
       ssh_channel_send_eof(channel);
       ssh_channel_close(channel);
-      ssh_message last = ssh_message_get(session);  // until the client has gone
-      if (last != nullptr) ssh_message_free(last);
+      for (int turn = 0; turn < 10 && ssh_is_connected(session) == 1; ++turn)  // what we said leaves us
+        if (ssh_event_dopoll(event, 100) == SSH_ERROR) break;
     }
+    ssh_event_free(event);
     ssh_disconnect(session);
     ssh_free(session);
   }
@@ -120,7 +128,10 @@ class GreedyServer {
   void attack(ssh_session session) {
     auto attempt = [&](auto&& open) {
       ssh_channel channel = ssh_channel_new(session);
-      (open(channel) == SSH_OK ? granted_ : refused_)++;
+      if (open(channel) == SSH_OK)
+        ++granted_;
+      else if (std::string_view(ssh_get_error(session)).find("hannel opening failure") != std::string_view::npos)
+        ++refused_;  // and not only left without an answer
       ssh_channel_free(channel);
     };
     attempt([](ssh_channel channel) { return ssh_channel_open_auth_agent(channel); });
