@@ -28,6 +28,7 @@ class MachineLine:
     name: str
     cpu: str
     functional: bool
+    quiet: str  # grade, n/a or quarantined
     clean: int
     flagged: int
     failed: int
@@ -180,26 +181,34 @@ def render(
     title: str,
     machines: Sequence[MachineLine],
     comparison: Comparison,
+    quarantines: Sequence[str],
     troubles: Sequence[str],
-    report: str,
+    reports: Sequence[str],
     columns: int,
     colour: bool,
 ) -> str:
     columns = min(max(columns, 40), 200)
     head = [fit(title, columns).rstrip()]
-    table = [["machine", "CPU", "clean", "flagged", "failed", "tells apart"]]
+    table = [["machine", "CPU", "quiet", "clean", "flagged", "failed", "tells apart"]]
     for m in machines:
         name = sanitize(m.name, 40) + (" (functional)" if m.functional else "")
-        table.append([name, sanitize(m.cpu, 60), str(m.clean), str(m.flagged), str(m.failed), m.smallest])
-    head += grid(table, columns, right=(2, 3, 4), grow=1)
+        quiet = m.quiet.partition(" ")[0]  # "n/a" of "n/a (shared host)": functional says why
+        table.append([name, sanitize(m.cpu, 60), quiet, str(m.clean), str(m.flagged), str(m.failed), m.smallest])
+    if machines:
+        head += grid(table, columns, right=(3, 4, 5), grow=1)
+    bad = [line for text in quarantines[:4] for line in wrap(f"QUARANTINED  {sanitize(text)}", columns)]
+    if len(quarantines) > 4:
+        bad.append(f"and {len(quarantines) - 4} more quarantined machines, in the reports")
     refused = [f"REFUSED  {sanitize(refusal.text)}" for refusal in comparison.refusals]
-    bad = [line for text in refused[:6] for line in wrap(text, columns)]
+    bad += [line for text in refused[:6] for line in wrap(text, columns)]
     if len(refused) > 6:
         bad.append(f"and {len(refused) - 6} more refusals, in the report")
     tail = [line for text in troubles[:8] for line in wrap(sanitize(text), columns)]
     if len(troubles) > 8:
         tail.append(f"and {len(troubles) - 8} more, in the report")
-    tail += ["", *wrap(f"report: {sanitize(report)}", columns)]
+    tail += ["", *(line for report in reports[:4] for line in wrap(f"report: {sanitize(report)}", columns))]
+    if len(reports) > 4:
+        tail.append(f"and {len(reports) - 4} more beside them")
     fixed = len(head) + len(bad) + len(tail) + 2
     wide = columns >= 100
     results: list[str] = []
