@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pandas as pd
 
@@ -59,41 +59,54 @@ def _quarantine(repeats: int, standing: int, allowed: float, schedule: Schedule)
     return text + (f", and {standing} scored trials still above {bound} % steal" if standing else "")
 
 
-def _of_machine(trials: pd.DataFrame, schedule: Schedule, isolated: bool, seed: int) -> MachineNoise:
-    in_rounds = trials[(trials["round"] > 0) & (trials["verdict"] == "ok")]
-    steal = in_rounds["steal_percent"].astype(float)
-    over = steal > schedule.repeat_steal_percent  # NaN, not measured, is never over
-    labels = [label_of(a, c) for a, c in zip(in_rounds["arm"], in_rounds["aa_copy"], strict=True)]
-    marked = in_rounds.assign(label=labels, over=over, above=steal > schedule.max_steal_percent, listed=steal > 0)
-    arms = [
-        ArmNoise(
-            label=str(label),
-            trials=len(group),
-            unmeasured=int(group["steal_percent"].isna().sum()),
-            listed=int(group["listed"].sum()),
-            flagged=int(group["above"].sum()),
-            rejected=int(group["over"].sum()),
-        )
-        for label, group in marked.groupby("label", sort=False)
-    ]
-    of_point = {str(point): tuple(sorted(set(group["label"]))) for point, group in marked.groupby("point_hash")}
-    blocks: list[Block] = []
-    repeats = redone = 0
-    for _, group in marked.groupby(["point_hash", "round", "attempt"], sort=False):
-        noisy = frozenset(str(t.label) for t in records(group[group["over"]]))
-        blocks.append(Block(of_point[str(group["point_hash"].iloc[0])], noisy))
-        if bool((group["left_out"] == "round repeated").any()):
-            repeats += bool(noisy)
-            redone += not noisy
-    standing = int((marked["over"] & marked["scored"]).sum())
-    point_rounds = marked.groupby(["point_hash", "round"]).ngroups
+@dataclass
+class _Counts:
+    trials: int = 0
+    unmeasured: int = 0
+    listed: int = 0
+    flagged: int = 0
+    rejected: int = 0
+
+
+@dataclass
+class _Attempt:
+    noisy: set[str]
+    replaced: bool = False
+
+
+def of_machine(trials: pd.DataFrame, schedule: Schedule, isolated: bool, seed: int) -> MachineNoise:
+    """`trials` of one machine, marked by load.mark_scored."""
+    counted: dict[str, _Counts] = {}
+    arms_of: dict[str, set[str]] = {}
+    attempts: dict[tuple[str, int, int], _Attempt] = {}
+    standing = 0
+    for trial in records(trials[(trials["round"] > 0) & (trials["verdict"] == "ok")]):
+        label, point = label_of(str(trial.arm), bool(trial.aa_copy)), str(trial.point_hash)
+        steal = math.nan if trial.steal_percent is None else float(trial.steal_percent)  # NaN is over no bound
+        over = steal > schedule.repeat_steal_percent
+        count = counted.setdefault(label, _Counts())
+        count.trials += 1
+        count.unmeasured += math.isnan(steal)
+        count.listed += steal > 0
+        count.flagged += steal > schedule.max_steal_percent
+        count.rejected += over
+        arms_of.setdefault(point, set()).add(label)
+        attempt = attempts.setdefault((point, int(trial.round), int(trial.attempt)), _Attempt(set()))
+        if over:
+            attempt.noisy.add(label)
+        attempt.replaced = attempt.replaced or trial.left_out == "round repeated"
+        standing += bool(over and trial.scored)
+    names = {point: tuple(sorted(labels)) for point, labels in arms_of.items()}
+    blocks = [Block(names[point], frozenset(attempt.noisy)) for (point, _, _), attempt in attempts.items()]
+    repeats = sum(bool(attempt.noisy) for attempt in attempts.values() if attempt.replaced)
+    point_rounds = len({(point, number) for point, number, _ in attempts})
     allowed = schedule.max_repeats_share * point_rounds
     return MachineNoise(
         isolated=isolated,
-        arms=arms,
+        arms=[ArmNoise(label, **asdict(count)) for label, count in counted.items()],
         point_rounds=point_rounds,
         repeats=repeats,
-        redone=redone,
+        redone=sum(attempt.replaced for attempt in attempts.values()) - repeats,
         standing=standing,
         allowed=allowed,
         gate=equal_rates(blocks, seed),
@@ -104,7 +117,7 @@ def _of_machine(trials: pd.DataFrame, schedule: Schedule, isolated: bool, seed: 
 def noise_by_machine(data: RunData) -> dict[int, MachineNoise]:
     isolated = {int(m.machine_id): bool(m.isolated) for m in records(data.machines)}
     return {
-        int(str(machine)): _of_machine(
+        int(str(machine)): of_machine(
             trials, data.schedule, isolated.get(int(str(machine)), False), data.schedule.seed or 0
         )
         for machine, trials in data.trials.groupby("machine_id", sort=False)

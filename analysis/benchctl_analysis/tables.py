@@ -134,7 +134,9 @@ def capped(groups: list[list[Row]]) -> tuple[list[list[Row]], list[str]]:
     for count, group in enumerate(groups):
         room -= len(group)
         if room < 0 and count:
-            return groups[:count], [f"{len(groups) - count:,} of {len(groups):,} cases are left out; summary.csv has all."]
+            return groups[:count], [
+                f"{len(groups) - count:,} of {len(groups):,} cases are left out; summary.csv has all."
+            ]
     return groups, []
 
 
