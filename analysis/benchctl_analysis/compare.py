@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchctl_analysis import stats
+from benchctl_analysis import hardening, stats
+from benchctl_analysis.hardening import Proofs
 from benchctl_analysis.load import RunData, records
 from benchctl_analysis.noise import MachineNoise, noise_by_machine
 from benchctl_analysis.refusals import Refusal, check_refusals, refused, trace_refusals, values_text
@@ -237,13 +238,15 @@ def _exclusions_matter(row: Row, base: Row | None, gate_biased: bool) -> str:
     return ""
 
 
-def _judge(row: Row, base: Row | None, aa: AaResult, noise: MachineNoise | None) -> Row:
+def _judge(row: Row, base: Row | None, aa: AaResult, noise: MachineNoise | None, proofs: Proofs) -> Row:
     """A verdict stands only where the session was usable, the A/A check passed and the left-out trials change nothing."""
     if row.ratio is None or row.ratio.verdict in ("none", "inconclusive"):
         return row
     reason = ""
     if noise is not None and noise.quarantine:
         reason = f"this session is quarantined ({noise.quarantine})"
+    elif proofs.problems:
+        reason = "this machine was not proved quiet, although that was asked for"
     elif aa.check.failed:
         reason = f"the A/A check of this machine failed (p = {aa.check.p:.2g})"
     else:
@@ -323,6 +326,7 @@ def compare(data: RunData, margin: float) -> Comparison:
     aa: dict[int, AaResult] = {}
     position: dict[int, PositionEffect] = {}
     noise = noise_by_machine(data)
+    proofs = {int(m.machine_id): hardening.read(m.hardening).summary for m in records(data.machines)}
     measured = data.samples[data.samples["value"].notna()]
     scored = measured[measured["scored"]]
     good = measured[(measured["verdict"] == "ok") & (measured["round"] > 0)]
@@ -351,7 +355,7 @@ def compare(data: RunData, margin: float) -> Comparison:
             blank = _blank(machine, next(iter(group.values())).first, max(margin, floors.get(key, 0.0)))
             of_case = _rows_of(group, kept.get(key), blank, left, refusals)
             base = next((row for row in of_case if row.is_baseline), None)
-            rows += [_judge(row, base, aa[machine], noise.get(machine)) for row in of_case]
+            rows += [_judge(row, base, aa[machine], noise.get(machine), proofs[machine]) for row in of_case]
     order = {int(m): i for i, m in enumerate(data.machines["machine_id"])}
     rows.sort(
         key=lambda r: (

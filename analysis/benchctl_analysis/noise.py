@@ -103,7 +103,7 @@ def of_machine(trials: pd.DataFrame, schedule: Schedule, isolated: bool, seed: i
     allowed = schedule.max_repeats_share * point_rounds
     return MachineNoise(
         isolated=isolated,
-        arms=[ArmNoise(label, **asdict(count)) for label, count in counted.items()],
+        arms=[ArmNoise(label, **asdict(count)) for label, count in sorted(counted.items())],
         point_rounds=point_rounds,
         repeats=repeats,
         redone=sum(attempt.replaced for attempt in attempts.values()) - repeats,

@@ -164,7 +164,7 @@ def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
             f"{probe.round}{' (warm-up)' if probe.round <= 0 else ''}",
             _number(probe.busy),
             *(_number(ns, 1000, "µs") for ns in (probe.spin_p50_ns, probe.spin_p99_ns, probe.spin_max_ns)),
-            _number(probe.steal_jiffies),
+            "not measured" if pd.isna(probe.steal_jiffies) else f"{probe.steal_jiffies:,.0f}",
             _number(probe.psi_cpu_some, 1, "%"),
         )
         for probe in records(probes.head(MAX_LISTED))
@@ -211,6 +211,11 @@ def trial_name(trial: Any) -> str:
     return f"{trial.number} a{trial.attempt}"
 
 
+def _own_steal(trial: Any) -> str:
+    """Of a repeated round: what this trial itself lost; the whole round goes with its worst."""
+    return f"steal {numbers.digits(trial.steal_percent)} %" if (trial.steal_percent or 0) > 0 else ""
+
+
 def left_out_table(trials: pd.DataFrame, reason_text: Callable[[object], str], functional: bool) -> Table | None:
     some = trials[(trials["left_out"] != "") & ((trials["left_out"] != "warm-up") | (trials["verdict"] != "ok"))]
     if some.empty:
@@ -226,7 +231,7 @@ def left_out_table(trials: pd.DataFrame, reason_text: Callable[[object], str], f
                 Cell(t.arm + (" (A/A copy)" if t.aa_copy else "")),
                 Cell(str(t.round)),
                 Cell(why, "bad" if bad else "soft"),
-                Cell(reason_text(t.reason) if t.reason else ""),
+                Cell(reason_text(t.reason) if t.reason else _own_steal(t)),
             ]
         )
     notes = [f"{len(some) - MAX_LISTED} more are in the store."] if len(some) > MAX_LISTED else []

@@ -87,14 +87,14 @@ def test_a_bad_hour_is_nobodys_fault() -> None:
 
 
 def test_false_alarms_of_a_fair_gate_keep_the_level() -> None:
-    rng, sessions = np.random.default_rng(SEED), 200
+    rng, sessions = np.random.default_rng(SEED), 150
     called = sum(session(rng, (1, 1, 1)).biased for _ in range(sessions))
     assert called <= int(sps.binom.ppf(0.9995, sessions, 0.05))
 
 
 def test_a_threefold_gate_is_found() -> None:
     """One arm's disturbances are seen three times as often, at the same overall rate as the fair gate above."""
-    rng, sessions = np.random.default_rng(SEED + 1), 100
+    rng, sessions = np.random.default_rng(SEED + 1), 60
     found = [session(rng, (1, 1, 3)) for _ in range(sessions)]
     called = sum(check.biased for check in found)
     assert called >= int(sps.binom.ppf(0.0005, sessions, 0.9))
@@ -103,7 +103,7 @@ def test_a_threefold_gate_is_found() -> None:
 
 def test_an_interrupted_block_does_not_accuse_who_ran_last() -> None:
     """A round that ends with its first rejection leaves arms out; with random orders nobody gains by it."""
-    rng, sessions, called = np.random.default_rng(SEED + 2), 100, 0
+    rng, sessions, called = np.random.default_rng(SEED + 2), 60, 0
     for _ in range(sessions):
         made = []
         for _ in range(80):
