@@ -171,8 +171,8 @@ def _aa(groups: dict[tuple[str, str, str], _Group], seed: int) -> tuple[AaResult
     result = AaResult(
         check=stats.session_check(table, seed=seed),
         largest_pairs=max(len(values) for values in logs.values()),
-        largest_difference=math.expm1(max(apart)),
-        typical_difference=math.expm1(float(np.median(apart))),
+        largest_difference=stats.expm1(max(apart)),
+        typical_difference=stats.expm1(float(np.median(apart))),
         floor=max(floors.values()) if floors else None,
         called_different=sum(ratio.verdict in ("higher", "lower") for ratio in judged),
         called=len(judged),
@@ -214,7 +214,7 @@ def _position(groups: dict[tuple[str, str, str], _Group], positions: dict[int, i
     check = stats.session_check(table)
     if check.p is None or any(column.size == 0 for column in columns):
         return None
-    return PositionEffect(check.pairs, [math.expm1(float(np.median(column))) for column in columns], check.p)
+    return PositionEffect(check.pairs, [stats.expm1(float(np.median(column))) for column in columns], check.p)
 
 
 def _outside(value: float | None, interval: stats.Interval | None) -> bool:
@@ -259,7 +259,7 @@ def _with_left_out(row: Row, kept: _Group | None) -> Row:
     own = kept.get((row.arm, row.aa_copy)) if kept else None
     if own is None or kept is None or len(own.by_turn) <= row.median.n:
         return row
-    row = replace(row, median_with_left_out=float(np.median(list(own.by_turn.values()))))
+    row = replace(row, median_with_left_out=stats.middle(list(own.by_turn.values())))
     base = kept.get((row.baseline, False))
     if row.ratio is None or base is None:
         return row

@@ -170,7 +170,8 @@ def _suite_section(
     if sequential:
         section.tables.append(tables.sequential_table(suite, sequential, functional))
         draw(tables.split_cases(sequential), f"{suite} dots")
-    for case in dict.fromkeys(row.case for row in own if row.metric == CONCURRENT_METRIC):
+    cases, hidden = tables.concurrent_cases(own)
+    for case in cases:
         some = [row for row in own if row.case == case and tables.is_known(row.metric)]
         errors = tables.error_totals(data, some[0].machine_id, suite, case)
         section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
@@ -182,6 +183,7 @@ def _suite_section(
     if other:
         section.tables.append(tables.generic_table(suite, other, functional))
         draw(tables.split_cases(other), f"{suite} other")
+    section.paragraphs += [Cell(text) for text in hidden]
     if gone:
         section.paragraphs.append(Cell(f"{gone} plots are left out; summary.csv has the numbers."))
     return section

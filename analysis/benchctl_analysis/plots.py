@@ -191,16 +191,19 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
         figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
         axes: Axes = figure.add_subplot()
         ticks = sorted({point[0] for line in lines for point in line.points})
-        for line in lines:
+        doubling = len(ticks) > 1 and ticks[0] > 0
+        for index, line in enumerate(lines):
             colour, marker = SERIES[line.colour % 8], MARKERS[line.colour % 8]
-            xs, medians = [p[0] for p in line.points], [p[1] for p in line.points]
+            aside = 0.07 * (index - (len(lines) - 1) / 2)  # beside each other, so that no interval hides another
+            xs = [p[0] * 2**aside if doubling else p[0] + aside for p in line.points]
+            medians = [p[1] for p in line.points]
             label = sanitize(line.label, 40)
             axes.plot(xs, medians, marker=marker, color=colour, linewidth=1.8, markersize=6, label=label)
-            for x, _, low, high, values in line.points:
+            for x, (_, _, low, high, values) in zip(xs, line.points, strict=True):
                 if low is not None and high is not None:
                     axes.plot([x, x], [low, high], color=colour, linewidth=6, alpha=0.25, solid_capstyle="butt")
                 axes.plot([x] * len(values), values, marker, color=colour, markersize=2.6, alpha=0.5, markeredgewidth=0)
-        if len(ticks) > 1 and ticks[0] > 0:
+        if doubling:
             axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [_tick(t) for t in ticks])
         axes.xaxis.set_minor_locator(NullLocator())

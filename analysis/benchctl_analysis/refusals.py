@@ -51,11 +51,17 @@ def values_text(values: set[str]) -> str:
 def check_refusals(data: RunData) -> list[Refusal]:
     """All good trials count here, warm-ups and repeated rounds too: wrong work is wrong in any round."""
     refusals: dict[tuple[str, str, str], Refusal] = {}
+    seen: dict[tuple[str, str, str], dict[str, set[str]]] = {}
+    baselines: dict[tuple[str, str, str], str] = {}
     good = data.samples[(data.samples["verdict"] == "ok") & data.samples["check_text"].notna()]
     good = good[good["check_text"].astype(str) != ""]
-    for (suite, point, case), group in good.groupby(["suite", "point", "case"], sort=False):
-        checks = {str(arm): set(rows["check_text"].astype(str)) for arm, rows in group.groupby("arm")}
-        baseline = str(group["baseline"].iloc[0])
+    for row in records(good.drop_duplicates(["suite", "point", "case", "arm", "check_text"])):
+        key = (str(row.suite), str(row.point), str(row.case))
+        seen.setdefault(key, {}).setdefault(str(row.arm), set()).add(str(row.check_text))
+        baselines.setdefault(key, str(row.baseline))
+    for (suite, point, case), by_arm in seen.items():
+        checks = dict(sorted(by_arm.items()))
+        baseline = baselines[suite, point, case]
         where = f"suite {suite}, " + (f"{point}, " if point else "") + f"case {case}"
         for arm, values in checks.items():
             expected = checks.get(baseline, values)
@@ -66,9 +72,7 @@ def check_refusals(data: RunData) -> list[Refusal]:
             else:
                 shown = f"{values_text(values)} and {values_text(expected)}"
                 text = f"checks differ: {arm} and {baseline} are not compared ({where}: {shown})"
-            refusals.setdefault(
-                (str(suite), str(point), arm), Refusal("check", str(suite), str(point), arm, baseline, text)
-            )
+            refusals.setdefault((suite, point, arm), Refusal("check", suite, point, arm, baseline, text))
     return list(refusals.values())
 
 

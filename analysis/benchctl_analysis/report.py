@@ -161,7 +161,7 @@ def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, func
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:
             made.append(tables.sequential_table(suite, sequential, functional))
-        for case in dict.fromkeys(row.case for row in own if row.metric == tables.CONCURRENT_METRIC):
+        for case in tables.concurrent_cases(own)[0]:
             errors = tables.error_totals(data, machine_id, suite, case)
             made.append(tables.throughput_table(suite, case, [r for r in own if r.case == case], errors, functional))
         other = [row for row in own if not tables.is_known(row.metric)]

@@ -15,6 +15,7 @@ from benchctl_analysis.parts import Cell, Table, cells
 from benchctl_analysis.text import sanitize
 
 MAX_TABLE_ROWS = 600  # of one table
+MAX_CASES = 30  # of a suite with tables of their own
 NO_HISTOGRAM = "no histogram"
 LATENCIES = ("p50", "p95", "p99", "max")
 SEQUENTIAL_METRIC, CONCURRENT_METRIC = "per_item", "requests_per_second"
@@ -140,6 +141,15 @@ def capped(groups: list[list[Row]]) -> tuple[list[list[Row]], list[str]]:
     return groups, []
 
 
+def concurrent_cases(rows: Sequence[Row]) -> tuple[list[str], list[str]]:
+    """The cases that get tables of their own, and what to say of the others."""
+    cases = list(dict.fromkeys(row.case for row in rows if row.metric == CONCURRENT_METRIC))
+    more = len(cases) - MAX_CASES
+    return cases[:MAX_CASES], [
+        f"{more:,} of {len(cases):,} cases are left out; summary.csv has all."
+    ] if more > 0 else []
+
+
 def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
     heading = interval_heading(rows)
     columns = [("Case", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
@@ -150,7 +160,7 @@ def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table
         like = group[0].median.value
         for place, row in enumerate(group):
             name = row_name(row)
-            rate = numbers.digits(1e6 / row.median.value) if row.median.value > 0 else "none"
+            rate = numbers.digits(1e6 / row.median.value) if row.median.value > 1e-300 else "none"
             table.rows.append(
                 [
                     Cell(name if place == 0 else ""),

@@ -71,6 +71,8 @@ def file_stem(name: str, fallback: str) -> str:
 
 def width(text: str) -> int:
     """Terminal cells."""
+    if text.isascii():
+        return len(text)
     wide = sum(unicodedata.east_asian_width(char) in ("W", "F") for char in text)
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
 
