@@ -16,7 +16,8 @@ from benchctl_analysis.parts import Cell, Section, Table, cells, plural
 from benchctl_analysis.text import sanitize
 
 MAX_KNOBS = 500
-MAX_SHOWN = 60
+MAX_SHOWN = 150
+MAX_ABSENT_ROWS = 5
 # Worst first; what is not on this list is shown as it stands, and red.
 STATUSES = ("failed", "differs", "not_exposed", "absent", "applied", "already")
 _WORDS = {
@@ -145,9 +146,14 @@ def _names(names: list[str]) -> str:
 
 
 def _knob_table(caption: str, knobs: list[Knob], functional: bool) -> Table:
-    """Grouped by status, the worst first; a knob's name stands once above its targets."""
+    """Grouped by status, the worst first; a knob's name stands once above its targets. Many absent ones are one line."""
     rank = {status: i for i, status in enumerate(STATUSES)}
     ordered = sorted(knobs, key=lambda k: rank.get(k.status, -1))
+    notes: list[str] = []
+    absent = [knob.target for knob in ordered if knob.status == "absent"]
+    if len(absent) > MAX_ABSENT_ROWS:
+        ordered = [knob for knob in ordered if knob.status != "absent"]
+        notes.append(f"{len(absent)} absent: {_names(absent)}.")
     rows: list[list[Cell]] = []
     last = ("", "")
     for knob in ordered[:MAX_SHOWN]:
@@ -162,7 +168,8 @@ def _knob_table(caption: str, knobs: list[Knob], functional: bool) -> Table:
                 Cell(knob.reason),
             ]
         )
-    notes = [] if len(ordered) <= MAX_SHOWN else [f"{len(ordered) - MAX_SHOWN} more are in the run's folder."]
+    if len(ordered) > MAX_SHOWN:
+        notes.append(f"{len(ordered) - MAX_SHOWN} more are in the store.")
     columns = [(name, "l") for name in ("Knob", "Target", "Requested", "Found", "Read back", "Status", "Reason")]
     return Table(caption, columns, rows, functional, notes)
 
@@ -175,7 +182,9 @@ def _counts(knobs: list[Knob]) -> str:
     return ", ".join(f"{count} {word}" for word, count in found.items())
 
 
-def _timer_paragraphs(before: Facts, hardened: Facts, after: Facts) -> list[Cell]:
+def _timer_paragraphs(before: Facts, hardened: Facts, after: Facts, proofs: Proofs) -> list[Cell]:
+    """What was scheduled, and what still is. What a passed proof let stand is on the profile's allow list."""
+    allowed = proofs.passed > 0 and not proofs.problems
     first = scheduled(before)
     made = [
         Cell("Which timers were scheduled before is not known.", "soft")
@@ -187,7 +196,12 @@ def _timer_paragraphs(before: Facts, hardened: Facts, after: Facts) -> list[Cell
         if left is None:
             made.append(Cell(f"{what}: the list of timers was not read.", "soft"))
         elif left:
-            made.append(Cell(f"{what}: {plural(len(left), 'timer')} with a next run ({_names(left)}).", "bad"))
+            text = f"{what}: {plural(len(left), 'timer')} with a next run"
+            made.append(
+                Cell(f"{text}, which the profile allows ({_names(left)}).")
+                if allowed
+                else Cell(f"{text} ({_names(left)}).", "bad")
+            )
         else:
             made.append(Cell(f"{what}: no timer has a next run.", "good"))
     return made
@@ -221,7 +235,7 @@ def section(hardening: Hardening, before: Facts, hardened: Facts, after: Facts, 
         return made
     said = f": {_counts(hardening.knobs)}" if hardening.knobs else ", but no knob is on record"
     made.paragraphs.append(Cell(f"Profile {hardening.profile}{said}."))
-    made.paragraphs += _timer_paragraphs(before, hardened, after)
+    made.paragraphs += _timer_paragraphs(before, hardened, after, hardening.summary)
     made.paragraphs += _proof_paragraphs(hardening)
     if hardening.knobs:
         made.tables.append(_knob_table("Knobs", hardening.knobs, functional))

@@ -98,6 +98,23 @@ def test_hardening_that_was_not_asked_for(small: Small, report: Report, nothing:
     assert row_of(store, "rust_rusqlite")["verdict"] == "slower"
 
 
+def test_a_timer_that_the_profile_allows_is_no_alarm(small: Small, report: Report) -> None:
+    store = hardened(small, after=with_timers("mine.timer", listed=("mine.timer",))).close()
+    report(store)
+    allowed = "After the last trial: 1 timer with a next run, which the profile allows (mine.timer)."
+    assert f"<p>{allowed}</p>" in page(store)
+
+
+def test_many_absent_units_are_one_line(small: Small, report: Report) -> None:
+    made = document()
+    made["applied"]["rows"] += [knob("service", f"s{i}.service", "absent") for i in range(40)]
+    store = small(hardening=made).close()
+    report(store)
+    assert "41 absent: snapd.service, s0.service" in page(store)
+    assert "and 11 more." in page(store)
+    assert ">absent</td>" not in page(store)
+
+
 def test_no_proof_on_record_is_said(small: Small, report: Report) -> None:
     store = small(hardening={"profile": "quiet", "applied": {"rows": []}, "proofs": []}).close()
     report(store)
