@@ -293,7 +293,8 @@ def section(
     else:
         made.paragraphs.append(Cell(f"Quietness grade {grade.letter}.", "bad" if grade.letter in "EF" else "strong"))
     made.paragraphs += _aa_paragraphs(comparison.aa.get(machine_id))
-    made.paragraphs.append(_position_paragraph(comparison.position.get(machine_id)))
+    if trials["position"].nunique() > 1:
+        made.paragraphs.append(_position_paragraph(comparison.position.get(machine_id)))
     if noise is not None:
         made.paragraphs += [_repeat_paragraph(noise, data.schedule), _gate_paragraph(noise)]
     steal = steal_table(trials, data.schedule, functional)
