@@ -77,11 +77,10 @@ const Case kCases[] = {
     {"host without address", "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ user = \"bench\" }]\n%SUITE%",
      "4:12: provider \"ssh\" is not available in this version; available: nspawn, local\n"
      "5:10: hosts of [fleet.a] needs host: the address of the machine"},
-    {"hardening", "%HEAD%\n[harden]\nprofile = \"quiet\"\n%FLEET%\n%SUITE%",
-     "4:11: profile in [harden] cannot be \"quiet\": hardening is not available in this version; available: none"},
+    {"hardening", "%HEAD%\n[harden]\nprofile = \"../quiet\"\n%FLEET%\n%SUITE%",
+     "4:11: profile in [harden] must be one of none, quiet, not \"../quiet\"; did you mean \"quiet\"?"},
     {"hardening a machine that is kept",
      "%HEAD%\n[harden]\nprofile = \"quiet\"\n[fleet.a]\nprovider = \"local\"\n%SUITE%",
-     "4:11: profile in [harden] cannot be \"quiet\": hardening is not available in this version; available: none\n"
      "4:11: profile in [harden] changes a machine that is kept ([fleet.a] is local): it needs persistent_ok = true"},
     {"time without unit", "%HEAD%\n[limits]\nttl = 3\n%FLEET%\n%SUITE%",
      "4:7: ttl in [limits] must be a time with its unit, such as \"90s\", \"20m\" or \"3h\""},
