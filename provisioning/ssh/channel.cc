@@ -79,12 +79,35 @@ class Channel {
       static_cast<Channel*>(self)->result_.signal = sanitize(signal != nullptr ? signal : "unknown", 32);
     };
     ssh_callbacks_init(&callbacks_);
-    if (ssh_channel_open_session(channel_) != SSH_OK) return lost("open a channel: " + session_.last_error());
+    BENCHCTL_CHECK(until_answered("open a channel", [&] { return ssh_channel_open_session(channel_); }));
     if (ssh_set_channel_callbacks(channel_, &callbacks_) != SSH_OK)
       return Error{ErrorKind::kInternal, "libssh refuses callbacks"};
-    if (ssh_channel_request_exec(channel_, remote_command_line(argv, marker_, become_).c_str()) != SSH_OK)
-      return lost("the server does not run commands: " + session_.last_error());
-    return {};
+    const std::string line = remote_command_line(argv, marker_, become_);
+    return until_answered("run a command", [&] { return ssh_channel_request_exec(channel_, line.c_str()); });
+  }
+
+  // A libssh call that waits for the server's answer; here it waits in Session::wait(), which notices a dead server.
+  template <typename Call>
+  Status until_answered(const char* what, Call call) {
+    ssh_set_blocking(session_.get(), 0);
+    Status status;
+    for (int end = call(); end != SSH_OK; end = call()) {
+      if (end != SSH_AGAIN) {
+        status = lost(std::string(what) + ": " + session_.last_error());
+      } else if (options_.deadline.passed(clock_)) {
+        status = lost("no answer before the deadline");
+      } else if (!session_.wait(milliseconds_left())) {
+        status = broken();
+      }
+      if (!status) break;
+    }
+    ssh_set_blocking(session_.get(), 1);
+    return status;
+  }
+
+  int milliseconds_left() const {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(options_.deadline.left(clock_)).count();
+    return static_cast<int>(std::min<int64_t>(left, 60'000));
   }
 
   // Input, output and errors together until the server closes the channel: its exit status comes after EOF, and a
