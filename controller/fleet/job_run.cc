@@ -93,6 +93,7 @@ Status JobRun::follow(Deadline seal_at) {
     if (!done) {
       if (done.error().kind != ErrorKind::kProvisioning) return done.error();
       say("connection lost (" + done.error().message + "); connecting again");
+      world_.clock.sleep(std::chrono::seconds(1));
       BENCHCTL_CHECK(reconnect());
     }
     if (seal_at.passed(world_.clock)) {
