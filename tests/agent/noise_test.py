@@ -49,7 +49,9 @@ class Replayed(AgentTest):
     def point(self, first, point, round=1, script=None):
         arms = [("a", False), ("b", False), ("a", True)]
         return [
-            self.site.trial(first + n, script or self.move_on(), point=point, arm=arm, aa_copy=copy, position=n, round=round)
+            self.site.trial(
+                first + n, script or self.move_on(), point=point, arm=arm, aa_copy=copy, position=n, round=round
+            )
             for n, (arm, copy) in enumerate(arms)
         ]
 
@@ -73,7 +75,15 @@ class Replayed(AgentTest):
             [(n, 1) for n in (1, 2, 3)] + [(n, 1) for n in first] + [(n, 2) for n in again] + [(n, 1) for n in other],
         )
         (repeated,) = self.site.events("point_repeated")
-        wanted = {"round": 1, "suite": "s", "point": "w=1", "attempt": 2, "trial": 12, "arm": "b", "steal_percent": OVER}
+        wanted = {
+            "round": 1,
+            "suite": "s",
+            "point": "w=1",
+            "attempt": 2,
+            "trial": 12,
+            "arm": "b",
+            "steal_percent": OVER,
+        }
         self.assertEqual(repeated | wanted, repeated)
         self.assertEqual(self.site.events("repeats_used_up"), [])
         self.assertEqual(self.site.record(12)["steal_percent"], OVER)
@@ -156,8 +166,18 @@ class Replayed(AgentTest):
 
     def test_a_quota_that_throttles_voids_the_trial(self):
         self.replay([UNDER] * 3)
-        cpu = next((path for path in ("/sys/fs/cgroup/cpu/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/cpu.stat",
-                                      "/sys/fs/cgroup/cpu.stat") if os.path.exists(path)), None)
+        cpu = next(
+            (
+                path
+                for path in (
+                    "/sys/fs/cgroup/cpu/cpu.stat",
+                    "/sys/fs/cgroup/cpu,cpuacct/cpu.stat",
+                    "/sys/fs/cgroup/cpu.stat",
+                )
+                if os.path.exists(path)
+            ),
+            None,
+        )
         if cpu is None:
             self.skipTest("no cgroup with a cpu.stat here")
         stat = self.replayed / "cpu.stat"
