@@ -291,10 +291,10 @@ const std::vector<Machine> kMachines = {
       {"virt.dmi_vendor", "null: no DMI"}}},
     {"binary_files",
      [](TestTree& tree) {
-       std::string junk(
+       constexpr char kJunk[] =
            "\x7f"
-           "ELF\x00\xff\xfe\x80\xc3\x28 model name\t: \xf0\x28\x8c\x28\x1b[31m\n\x00:\x01\n",
-           45);
+           "ELF\x00\xff\xfe\x80\xc3\x28 model name\t: \xf0\x28\x8c\x28\x1b[31m\n\x00:\x01\n";
+       const std::string junk(kJunk, sizeof kJunk - 1);
        for (const char* path :
             {"/proc/cpuinfo", "/proc/meminfo", "/proc/self/status", "/proc/self/mountinfo", "/proc/self/cgroup",
              "/proc/self/auxv", "/proc/uptime", "/proc/loadavg", "/proc/net/tcp", "/etc/os-release",
