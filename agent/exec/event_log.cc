@@ -20,6 +20,7 @@ Result<RunHistory> read_history(const RunFolder& folder) {
                                              " follows " + std::to_string(history.last_event)};
     history.last_event = event->number;
     const Json& fields = event->fields;
+    if (event->kind == "agent_started") history.boot_id = fields["boot_id"].as_string();
     if (event->kind == "round_started") unit = fields["unit"].as_string();
     if (event->kind == "trial_started")
       history.trials[unit].emplace_back(fields["trial"].as_int(), static_cast<int>(fields["attempt"].as_int()));

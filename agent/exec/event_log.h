@@ -22,6 +22,7 @@ struct RunHistory {
   std::set<std::string> sealed_units;
   std::map<std::string, std::vector<std::pair<int64_t, int>>> trials;  // unit -> (trial, attempt), as started
   std::set<std::string> appended;                                      // names of rounds/ files that were announced
+  std::string boot_id;                                                 // of the last agent_started
   RepeatsSpent repeats;
   bool done = false;
   int exit = 0;

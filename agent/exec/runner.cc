@@ -18,6 +18,7 @@
 #include "agent/exec/facts_file.h"
 #include "agent/exec/folder_watch.h"
 #include "agent/exec/quiet.h"
+#include "agent/exec/quiet_gate.h"
 #include "agent/exec/repeat_rule.h"
 #include "agent/exec/round_probe.h"
 #include "agent/exec/round_queue.h"
@@ -63,6 +64,7 @@ class Runner {
     BENCHCTL_CHECK(open_files());
     BENCHCTL_CHECK(prepare_process());
     BENCHCTL_CHECK(announce());
+    BENCHCTL_CHECK(check_quiet(proof_moment(history_.boot_id, boot_id())));
     while (end_.empty()) {
       BENCHCTL_TRY(auto queue, read_queue(folder_, job_));
       BENCHCTL_CHECK(announce_appended(queue));
@@ -155,6 +157,21 @@ class Runner {
     Json fields = Json::object();
     fields.set("file", name);
     return written ? say("facts_taken", std::move(fields)) : Status();
+  }
+
+  // A machine that is not as quiet as it was made gives no numbers; what was measured before it was found out stands.
+  Status check_quiet(const std::string& when) {
+    if (job_.harden.as_object().empty()) return {};
+    QuietProof proof = prove_quiet(job_.harden, clock_);
+    Json fields = to_json(proof);
+    fields.set("when", when);
+    BENCHCTL_CHECK(say("quiet_proof", std::move(fields)));
+    if (proof.ok) return {};
+    std::string more = proof.problems.size() > 1 ? " and " + std::to_string(proof.problems.size() - 1) + " more" : "";
+    const std::string what = "the machine is not quiet (" + when + "): " + proof.problems[0] + more;
+    if (when == "end" && exit_ == 0) end_.clear();
+    end(5, what);
+    return {};
   }
 
   Status announce_appended(const std::vector<QueuedRound>& queue) {
@@ -347,6 +364,7 @@ class Runner {
   }
 
   Result<int> finish() {
+    if (exit_ != 5) BENCHCTL_CHECK(check_quiet("end"));
     if (exit_ != 0) BENCHCTL_CHECK(close_queue(folder_, job_, SIZE_MAX));
     BENCHCTL_CHECK(note_stop());
     ballast_.release();

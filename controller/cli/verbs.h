@@ -18,6 +18,7 @@ Verb watchdog_verb(Context& context, Parts& parts);
 Verb logs_verb(Context& context, Parts& parts);
 Verb report_verb(Context& context, Parts& parts);
 Verb probe_verb(Context& context, Parts& parts);
+Verb harden_verb(Context& context, Parts& parts);
 std::vector<Verb> plan_verbs(Context& context, Parts& parts);
 std::vector<Verb> workloads_verbs(Context& context, Parts& parts);
 Verb doctor_verb(Context& context, Parts& parts);
