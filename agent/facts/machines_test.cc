@@ -171,6 +171,17 @@ const std::vector<Machine> kMachines = {
       {"cpu.threads", "4"},
       {"cpu.hybrid", "false"},
       {"cpu.microcode", "null: neither /proc/cpuinfo nor sysfs"}}},
+    {"arm64_whose_lscpu_says_dashes",
+     [](TestTree& tree) {
+       arm64(tree, "cpuinfo_arm64.txt", 4);
+       tree.tools.answers["lscpu -J"] =
+           R"({"lscpu":[{"field":"Architecture:","data":"aarch64"},{"field":"Vendor ID:","data":"ARM"},
+               {"field":"Model name:","data":"-"},{"field":"Stepping:","data":"-"}]})";
+     },
+     {{"cpu.model_name", "null: lscpu does not say it"},
+      {"cpu.stepping", "null: lscpu does not say it"},
+      {"cpu.vendor", "ARM"},
+      {"cpu.architecture", "aarch64"}}},
     {"arm64_big_little",
      [](TestTree& tree) { arm64(tree, "cpuinfo_arm64_big_little.txt", 6); },
      {{"cpu.midr", "0x410fd034+0x410fd092"}, {"cpu.hybrid", "true"}, {"cpu.threads", "6"}}},

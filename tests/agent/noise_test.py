@@ -150,18 +150,19 @@ class Replayed(AgentTest):
     def test_a_stop_ends_a_repeat_and_asks_for_no_other(self):
         self.replay([OVER] * 30)
         self.site.job(
-            [self.point(1, "w=1", script=self.move_on("[ $n -ne 4 ] || sleep 1000")), self.point(11, "w=1", round=2)],
+            [self.point(1, "w=1", script=self.move_on("[ $n -ne 5 ] || sleep 1000")), self.point(11, "w=1", round=2)],
             repeat_steal_percent=5.0,
             max_repeats=9,
         )
         runner = self.site.start(self.namespace())
-        self.site.wait_event("trial_started", 5)
-        while (self.replayed / "turn").read_text() != "5\n":
+        self.site.wait_event("trial_started", 6)
+        while (self.replayed / "turn").read_text() != "6\n":
             time.sleep(0.02)
         self.site.call("stop", "--dir", self.site.dir)
         self.assertEqual(runner.wait(60), 7)
-        self.assertEqual(self.ran(), [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2)])
-        self.assertEqual(self.site.record(2, 2)["verdict"], "stopped")
+        # The stopped trial was the last arm of its point, over the limit: no other repeat is begun or announced.
+        self.assertEqual(self.ran(), [(n, attempt) for attempt in (1, 2) for n in (1, 2, 3)])
+        self.assertEqual(self.site.record(3, 2)["verdict"], "stopped")
         self.assertEqual(len(self.site.events("point_repeated")), 1)
         self.assertEqual([event["complete"] for event in self.site.events("round_sealed")], [False])
 
