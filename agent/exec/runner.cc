@@ -25,6 +25,7 @@
 #include "agent/exec/run_folder.h"
 #include "agent/exec/seal.h"
 #include "agent/exec/steal_csv.h"
+#include "agent/exec/trial_events.h"
 #include "agent/exec/trial_runner.h"
 #include "agent/facts/cpu_text.h"
 #include "lib/sha256.h"
@@ -274,16 +275,7 @@ class Runner {
   }
 
   Result<TrialRecord> run_one(const TrialSpec& spec, const std::string& unit) {
-    Json fields = Json::object();
-    fields.set("trial", spec.trial);
-    fields.set("attempt", spec.attempt);
-    fields.set("suite", spec.suite);
-    fields.set("point", spec.point);
-    fields.set("arm", spec.arm);
-    fields.set("aa_copy", spec.aa_copy);
-    fields.set("round", spec.round);
-    fields.set("position", spec.position);
-    BENCHCTL_CHECK(say("trial_started", std::move(fields)));
+    BENCHCTL_CHECK(say("trial_started", trial_started_fields(spec)));
     history_.trials[unit].emplace_back(spec.trial, spec.attempt);
 
     TrialHost host{job_, folder_, cgroups_, clock_, stop_, sampler_, cpus_, own_users_, weaker_, group_prefix_};
@@ -305,15 +297,7 @@ class Runner {
     BENCHCTL_CHECK(append_rows(*steal_csv_, row));
     BENCHCTL_CHECK(append_rows(*system_csv_, samples));
 
-    Json finished = Json::object();
-    finished.set("trial", spec.trial);
-    finished.set("attempt", spec.attempt);
-    finished.set("round", spec.round);
-    finished.set("verdict", record.verdict);
-    finished.set("reason", record.reason);
-    finished.set("seconds", static_cast<double>(record.wall_ns) / 1e9);
-    finished.set("steal_percent", record.steal_percent ? Json(*record.steal_percent) : Json());
-    BENCHCTL_CHECK(say("trial_finished", std::move(finished)));
+    BENCHCTL_CHECK(say("trial_finished", trial_finished_fields(record)));
     if (record.verdict == "survivors") end(5, "trial " + std::to_string(spec.trial) + ": " + record.reason);
     if (record.verdict == "stopped") end(7, "stopped before all rounds were run");
     if (record.verdict == "no_space" && ran) BENCHCTL_CHECK(look_for_space());

@@ -171,6 +171,17 @@ const std::vector<Machine> kMachines = {
       {"cpu.threads", "4"},
       {"cpu.hybrid", "false"},
       {"cpu.microcode", "null: neither /proc/cpuinfo nor sysfs"}}},
+    {"arm64_whose_lscpu_says_dashes",
+     [](TestTree& tree) {
+       arm64(tree, "cpuinfo_arm64.txt", 4);
+       tree.tools.answers["lscpu -J"] =
+           R"({"lscpu":[{"field":"Architecture:","data":"aarch64"},{"field":"Vendor ID:","data":"ARM"},
+               {"field":"Model name:","data":"-"},{"field":"Stepping:","data":"-"}]})";
+     },
+     {{"cpu.model_name", "null: lscpu does not say it"},
+      {"cpu.stepping", "null: lscpu does not say it"},
+      {"cpu.vendor", "ARM"},
+      {"cpu.architecture", "aarch64"}}},
     {"arm64_big_little",
      [](TestTree& tree) { arm64(tree, "cpuinfo_arm64_big_little.txt", 6); },
      {{"cpu.midr", "0x410fd034+0x410fd092"}, {"cpu.hybrid", "true"}, {"cpu.threads", "6"}}},
@@ -291,10 +302,10 @@ const std::vector<Machine> kMachines = {
       {"virt.dmi_vendor", "null: no DMI"}}},
     {"binary_files",
      [](TestTree& tree) {
-       std::string junk(
+       constexpr char kJunk[] =
            "\x7f"
-           "ELF\x00\xff\xfe\x80\xc3\x28 model name\t: \xf0\x28\x8c\x28\x1b[31m\n\x00:\x01\n",
-           45);
+           "ELF\x00\xff\xfe\x80\xc3\x28 model name\t: \xf0\x28\x8c\x28\x1b[31m\n\x00:\x01\n";
+       const std::string junk(kJunk, sizeof kJunk - 1);
        for (const char* path :
             {"/proc/cpuinfo", "/proc/meminfo", "/proc/self/status", "/proc/self/mountinfo", "/proc/self/cgroup",
              "/proc/self/auxv", "/proc/uptime", "/proc/loadavg", "/proc/net/tcp", "/etc/os-release",

@@ -37,13 +37,13 @@ class Version2(AgentTest):
 
     def test_a_timeout_ends_what_keeps_forking(self):
         # Each process is a child of init by the time it starts the next one: only the group holds the chain.
-        chain = "#!/bin/sh\\ntrap \"\" TERM\\nsleep 0.02\\nsetsid ./next &\\n"
+        chain = '#!/bin/sh\\ntrap "" TERM\\nsleep 0.02\\nsetsid ./next &\\n'
         script = f"printf '{chain}' > next; chmod +x next; ./next; sleep 1000"
         record = self.verdict(script, timeout_ms=1500)
         self.assertEqual(record["verdict"], "timeout")
 
     def test_the_next_agent_ends_what_a_killed_one_left(self):
-        self.site.job([[self.site.trial(1, "setsid sleep 1000 & [ -e \"$0\" ]; sleep 1000", timeout_ms=3000)]])
+        self.site.job([[self.site.trial(1, 'setsid sleep 1000 & [ -e "$0" ]; sleep 1000', timeout_ms=3000)]])
         runner = self.site.start()
         self.site.wait_event("trial_started")
         while not self.groups() or len(self.members(self.groups()[0])) < 3:

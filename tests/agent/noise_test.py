@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import tempfile
+import threading
 import time
 
 import harness
@@ -49,7 +50,9 @@ class Replayed(AgentTest):
     def point(self, first, point, round=1, script=None):
         arms = [("a", False), ("b", False), ("a", True)]
         return [
-            self.site.trial(first + n, script or self.move_on(), point=point, arm=arm, aa_copy=copy, position=n, round=round)
+            self.site.trial(
+                first + n, script or self.move_on(), point=point, arm=arm, aa_copy=copy, position=n, round=round
+            )
             for n, (arm, copy) in enumerate(arms)
         ]
 
@@ -73,7 +76,15 @@ class Replayed(AgentTest):
             [(n, 1) for n in (1, 2, 3)] + [(n, 1) for n in first] + [(n, 2) for n in again] + [(n, 1) for n in other],
         )
         (repeated,) = self.site.events("point_repeated")
-        wanted = {"round": 1, "suite": "s", "point": "w=1", "attempt": 2, "trial": 12, "arm": "b", "steal_percent": OVER}
+        wanted = {
+            "round": 1,
+            "suite": "s",
+            "point": "w=1",
+            "attempt": 2,
+            "trial": 12,
+            "arm": "b",
+            "steal_percent": OVER,
+        }
         self.assertEqual(repeated | wanted, repeated)
         self.assertEqual(self.site.events("repeats_used_up"), [])
         self.assertEqual(self.site.record(12)["steal_percent"], OVER)
@@ -139,25 +150,36 @@ class Replayed(AgentTest):
     def test_a_stop_ends_a_repeat_and_asks_for_no_other(self):
         self.replay([OVER] * 30)
         self.site.job(
-            [self.point(1, "w=1", script=self.move_on("[ $n -ne 4 ] || sleep 1000")), self.point(11, "w=1", round=2)],
+            [self.point(1, "w=1", script=self.move_on("[ $n -ne 5 ] || sleep 1000")), self.point(11, "w=1", round=2)],
             repeat_steal_percent=5.0,
             max_repeats=9,
         )
         runner = self.site.start(self.namespace())
-        self.site.wait_event("trial_started", 5)
-        while (self.replayed / "turn").read_text() != "5\n":
+        self.site.wait_event("trial_started", 6)
+        while (self.replayed / "turn").read_text() != "6\n":
             time.sleep(0.02)
         self.site.call("stop", "--dir", self.site.dir)
         self.assertEqual(runner.wait(60), 7)
-        self.assertEqual(self.ran(), [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2)])
-        self.assertEqual(self.site.record(2, 2)["verdict"], "stopped")
+        # The stopped trial was the last arm of its point, over the limit: no other repeat is begun or announced.
+        self.assertEqual(self.ran(), [(n, attempt) for attempt in (1, 2) for n in (1, 2, 3)])
+        self.assertEqual(self.site.record(3, 2)["verdict"], "stopped")
         self.assertEqual(len(self.site.events("point_repeated")), 1)
         self.assertEqual([event["complete"] for event in self.site.events("round_sealed")], [False])
 
     def test_a_quota_that_throttles_voids_the_trial(self):
         self.replay([UNDER] * 3)
-        cpu = next((path for path in ("/sys/fs/cgroup/cpu/cpu.stat", "/sys/fs/cgroup/cpu,cpuacct/cpu.stat",
-                                      "/sys/fs/cgroup/cpu.stat") if os.path.exists(path)), None)
+        cpu = next(
+            (
+                path
+                for path in (
+                    "/sys/fs/cgroup/cpu/cpu.stat",
+                    "/sys/fs/cgroup/cpu,cpuacct/cpu.stat",
+                    "/sys/fs/cgroup/cpu.stat",
+                )
+                if os.path.exists(path)
+            ),
+            None,
+        )
         if cpu is None:
             self.skipTest("no cgroup with a cpu.stat here")
         stat = self.replayed / "cpu.stat"
@@ -170,6 +192,36 @@ class Replayed(AgentTest):
         record = self.site.record(1)
         self.assertEqual((record["verdict"], record["throttled"]), ("throttled", 3))
         self.assertEqual(self.site.record(2)["verdict"], "ok")
+
+    def test_a_machine_that_stays_busy_is_waited_for_and_then_said(self):
+        self.replay([UNDER])
+        cpus = sorted(os.sched_getaffinity(0))
+        ended = threading.Event()
+
+        def keep_busy():
+            # Half of each CPU, in a text of constant length that is written over itself: never empty for a reader.
+            file = os.open(self.replayed / "stat", os.O_WRONLY)
+            for jiffies in range(5000, 1_000_000, 10):
+                line = f"{jiffies:010d} 0 0 {jiffies:010d} 0 0 0 0 0 0\n"
+                os.pwrite(file, "".join(f"cpu{cpu} {line}" for cpu in cpus).encode(), 0)
+                if ended.wait(0.05):
+                    break
+            os.close(file)
+
+        writer = threading.Thread(target=keep_busy)
+        writer.start()
+        try:
+            self.site.job([[self.site.trial(1, "true")]], probe_ms=5, quiet_wait_ms=2500, max_other_busy=0.3)
+            self.assertEqual(self.go(), 0, self.site.log())
+        finally:
+            ended.set()
+            writer.join()
+        waits = self.site.events("waiting_quiet")
+        self.assertEqual([event["gave_up"] for event in waits], [False, True])
+        half = len(cpus) / 2
+        for event in [*waits, *self.site.events("round_probe")]:
+            self.assertAlmostEqual(event["busy"], half, delta=half * 0.2)
+        self.assertEqual(self.site.events("round_probe")[0]["busy"], waits[-1]["busy"])
 
     def test_a_probe_before_each_round_that_measures(self):
         self.replay([UNDER] * 3 + [UNKNOWN] * 3)
@@ -209,6 +261,32 @@ class Quota(AgentTest):
         self.assertEqual(record["verdict"], "throttled", record["reason"])
         self.assertGreater(record["throttled"], 0)
         self.assertIn(f"throttled it {record['throttled']} times", record["reason"])
+
+
+@needs_root
+class Memory(AgentTest):
+    """All the memory that agent and trials have together is used up: the nearest thing to a full machine."""
+
+    def test_the_agent_survives_and_the_trial_is_out_of_memory(self):
+        lines = pathlib.Path("/proc/self/cgroup").read_text().splitlines()
+        own = next((line.split(":", 2)[2] for line in lines if line.split(":")[1] == "memory"), None)
+        if own is None or not os.path.exists(f"/sys/fs/cgroup/memory{own}"):
+            self.skipTest("no memory controller of version 1 here")
+        group = pathlib.Path(f"/sys/fs/cgroup/memory{own}/benchctl-test-memory-{os.getpid()}")
+        group.mkdir()
+        try:
+            for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
+                if (group / name).exists():
+                    (group / name).write_text(str(96 << 20))
+            self.site.job([[self.site.trial(1, "exec tail /dev/zero"), self.site.trial(2, "echo fine")]])
+            runner = self.site.start(["sh", "-c", f'echo 0 > {group}/cgroup.procs; exec "$@"', "sh"])
+            self.assertEqual(runner.wait(120), 0, self.site.log())
+        finally:
+            group.rmdir()
+        record = self.site.record(1)
+        self.assertEqual((record["verdict"], record["signal"]), ("oom", "SIGKILL"), record["reason"])
+        self.assertEqual(self.site.record(2)["verdict"], "ok")
+        self.assertEqual(len(self.site.events("agent_started")), 1)
 
 
 @needs_root
