@@ -120,7 +120,7 @@ def _repeat_paragraph(noise: MachineNoise, schedule: Schedule) -> Cell:
     if noise.redone:
         text += f" {plural(noise.redone, 'attempt')} more began anew after a restart or resume."
     if noise.standing:
-        text += f" {plural(noise.standing, 'scored trial')} above the bound stand, as no repeat was left."
+        text += f" Scored although above the bound: {plural(noise.standing, 'trial')}."
     if noise.quarantine:
         return Cell(f"Quarantined: {noise.quarantine}. No verdict of this session stands.", "bad")
     return Cell(text)
@@ -240,7 +240,7 @@ def left_out_table(trials: pd.DataFrame, reason_text: Callable[[object], str], f
 
 
 def _steal_word(trial: Any, schedule: Schedule) -> Cell:
-    if trial.steal_percent > schedule.repeat_steal_percent and trial.round > 0:
+    if trial.over and trial.round > 0:
         stands = bool(trial.scored)
         return Cell("above the bound, stands" if stands else "rejected", "bad" if stands else "")
     return Cell("flagged" if trial.steal_percent > schedule.max_steal_percent else "listed")
