@@ -12,6 +12,7 @@ import pandas as pd
 
 from benchctl_analysis import blocks, hardening, machine_facts, numbers, plots, quiet, quiet_section, tables
 from benchctl_analysis.compare import CONTEXT_METRICS, Comparison, Row, natural
+from benchctl_analysis.latency import Histograms, tail
 from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
 from benchctl_analysis.noise import gate_text
 from benchctl_analysis.parts import Cell, Page, Plot, Section, Table, cells
@@ -20,6 +21,7 @@ from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC
 from benchctl_analysis.text import sanitize, scrub
 
 MAX_PLOTS = 40
+MAX_TAILS = 6  # points of a case whose latencies are drawn
 
 
 def counts(trials: pd.DataFrame, max_steal: float) -> tuple[int, int, int, int]:
@@ -145,6 +147,24 @@ def _scaling(data: RunData, rows: list[Row], case: str, colour: Callable[[Row], 
     return made
 
 
+def _tails(rows: list[Row], case: str, found: Histograms, colour: Callable[[Row], int], salt: str) -> list[Plot]:
+    """A plot a point, of the runners that left histograms there."""
+    points: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.metric == CONCURRENT_METRIC and not row.aa_copy:
+            points.setdefault(row.point, []).append(row)
+    made = []
+    for place, (point, group) in enumerate(list(points.items())[:MAX_TAILS]):
+        drawn = [(row, tail(found.of(row))) for row in group]
+        lines = [plots.Tail(row.label, colour(row), curve) for row, curve in drawn if curve]
+        if lines:
+            where = " ".join(filter(None, (tables.short_point(point, case), case)))
+            title = f"{group[0].suite} {where}: share of requests that took longer"
+            svg = plots.tail_plot(lines, sanitize(title, 120), f"{salt} {place}")
+            made.append(Plot(title, svg, "All requests of all scored runs. Read p99 where a line crosses 1 %."))
+    return made
+
+
 _HOW = (
     "Median over scored runs, each run one process; the interval of the median comes from order statistics and its exact "
     "coverage stands with it. Ratios are paired round by round with the baseline on this machine; their interval inverts "
@@ -153,7 +173,7 @@ _HOW = (
 
 
 def _suite_section(
-    data: RunData, suite: str, own: list[Row], colour: Callable[[Row], int], merged: tables.Merged, functional: bool
+    data: RunData, suite: str, own: list[Row], colour: Callable[[Row], int], found: Histograms, functional: bool
 ) -> Section:
     section = Section(f"Results: {suite}", "")
     gone = 0
@@ -175,9 +195,10 @@ def _suite_section(
         some = [row for row in own if row.case == case and tables.is_known(row.metric)]
         errors = tables.error_totals(data, some[0].machine_id, suite, case)
         section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
-        section.tables.append(tables.latency_table(suite, case, some, merged, functional))
+        section.tables.append(tables.latency_table(suite, case, some, found, functional))
         if len(section.plots) < MAX_PLOTS:
             section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
+            section.plots += _tails(some, case, found, colour, f"{suite} {case} tail")
         draw(tables.split_cases([row for row in some if row.metric == CONCURRENT_METRIC]), f"{suite} {case} dots")
     other = [row for row in own if not tables.is_known(row.metric)]
     if other:
@@ -198,12 +219,12 @@ def suite_order(rows: list[Row]) -> list[str]:
     return sorted(kinds, key=lambda suite: (kinds[suite], natural(suite)))
 
 
-def _results_sections(data: RunData, rows: list[Row], merged: tables.Merged, functional: bool) -> list[Section]:
+def _results_sections(data: RunData, rows: list[Row], found: Histograms, functional: bool) -> list[Section]:
     if not rows:
         return [Section("Results", "results", [Cell("No scored trial has a result.", "bad")])]
     colour = _colours(rows)
     sections = [
-        _suite_section(data, suite, [row for row in rows if row.suite == suite], colour, merged, functional)
+        _suite_section(data, suite, [row for row in rows if row.suite == suite], colour, found, functional)
         for suite in suite_order(rows)
     ]
     for index, section in enumerate(sections):
@@ -377,8 +398,8 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
     good, flagged, failed, warm = counts(trials, data.schedule.max_steal_percent)
     scored = trials.loc[trials["scored"], "round"].nunique()
     planned = f" of {data.schedule.rounds}" if data.schedule.rounds else ""
-    merged = tables.merged_histograms(data, folder, comparison.notes)
-    results = _results_sections(data, rows, merged, functional)
+    found = Histograms(data, folder, comparison.notes)
+    results = _results_sections(data, rows, found, functional)
     results[0].paragraphs[:0] = [
         Cell(blocks.slots_note(told)) for machines, told in blocks.shared_slots(data) if machine_id in machines
     ]

@@ -82,6 +82,15 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Tail:
+    """One arm's latencies: microseconds, share of requests that took longer."""
+
+    label: str
+    colour: int
+    points: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
 class Shot:
     """One trial on the time line."""
 
@@ -216,6 +225,36 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
         axes.yaxis.set_major_formatter(FuncFormatter(_tick))
         axes.set_xlabel(x_name)
         axes.set_ylabel(y_name)
+        axes.legend(loc="best", fontsize=9)
+    return _svg(figure, title, salt)
+
+
+def tail_plot(lines: Sequence[Tail], title: str, salt: str) -> Markup:
+    """Share of requests slower than x, both logarithmic: the tail is what a histogram hides."""
+    if not _drawable(x for line in lines for x, _ in line.points):
+        return _not_drawn(title)
+    with mpl.rc_context(_STYLE):
+        figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
+        axes: Axes = figure.add_subplot()
+        for line in lines:
+            axes.step(
+                [x / 1000 for x, _ in line.points],
+                [100 * share for _, share in line.points],
+                where="post",
+                color=SERIES[line.colour % 8],
+                linewidth=1.6,
+                linestyle=("-", "--", "-.", ":")[line.colour % 4],
+                label=sanitize(line.label, 40),
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(_tick))
+            axis.set_minor_locator(NullLocator())
+        axes.set_ylim(top=110)
+        axes.set_xlabel("latency, ms")
+        axes.set_ylabel("took longer, %")
         axes.legend(loc="best", fontsize=9)
     return _svg(figure, title, salt)
 

@@ -133,6 +133,7 @@ def test_repeats_within_the_plan_are_told_and_harmless(small: Small, report: Rep
     assert float(row["ratio_with_left_out"]) == pytest.approx(1.2, abs=0.01)
     for text in (page(store), page(store, kind="md")):
         assert "With left out" in text
+        assert re.search(r"µs, 1\.20x", text)
 
 
 def test_too_many_repeats_quarantine_the_session(small: Small, report: Report) -> None:
