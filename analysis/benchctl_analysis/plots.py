@@ -307,14 +307,14 @@ def probe_plot(looks: Sequence[Look], salt: str) -> Markup:
     if not _drawable(v for look in looks for v in (*look.spins, look.busy, look.steal)):
         return _not_drawn(title)
     with mpl.rc_context(_STYLE):
-        figure = _figure(12.6, 3.6, 0.75, 0.15, 0.42, 0.5)
+        figure = _figure(12.6, 3.6, 1.0, 0.15, 0.42, 0.5)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
         for place, name in enumerate(("median", "99th percentile", "longest")):
             points = [(k.seconds, v) for k in looks if (v := k.spins[place]) is not None]
             xs, ys = [x for x, _ in points], [y for _, y in points]
             upper.plot(xs, ys, marker=MARKERS[place], color=SERIES[place], linewidth=1.2, markersize=4.2, label=name)
         upper.set_yscale("log")
-        upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=6))
         upper.yaxis.set_major_formatter(FuncFormatter(_tick))
         upper.yaxis.set_minor_locator(NullLocator())
         upper.set_ylabel("spin, µs")

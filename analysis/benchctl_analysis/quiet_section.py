@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -152,10 +151,12 @@ def _grade_table(grade: Grade, functional: bool) -> Table:
     return Table("Quietness by part", columns, rows, functional, [grade.note])
 
 
-def _number(value: Any, scale: float = 1.0, unit: str = "") -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "not measured"
-    return f"{numbers.digits(float(value) / scale)} {unit}".rstrip()
+def _number(value: Any, unit: str = "") -> str:
+    return "not measured" if pd.isna(value) else f"{numbers.digits(float(value))} {unit}".rstrip()
+
+
+def _duration(ns: Any) -> str:
+    return "not measured" if pd.isna(ns) else numbers.quantity(float(ns), "ns")
 
 
 def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
@@ -163,9 +164,9 @@ def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
         cells(
             f"{probe.round}{' (warm-up)' if probe.round <= 0 else ''}",
             _number(probe.busy),
-            *(_number(ns, 1000, "µs") for ns in (probe.spin_p50_ns, probe.spin_p99_ns, probe.spin_max_ns)),
+            *(_duration(ns) for ns in (probe.spin_p50_ns, probe.spin_p99_ns, probe.spin_max_ns)),
             "not measured" if pd.isna(probe.steal_jiffies) else f"{probe.steal_jiffies:,.0f}",
-            _number(probe.psi_cpu_some, 1, "%"),
+            _number(probe.psi_cpu_some, "%"),
         )
         for probe in records(probes.head(MAX_LISTED))
     ]
@@ -178,9 +179,7 @@ def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
         "Waiting for CPU",
     )
     columns = [("Round", "r"), *((name, "r") for name in headings)]
-    notes = [
-        "Before each round the agent runs the same short calculation again and again on an idle machine: what differs is noise."
-    ]
+    notes = ["Before each round the agent runs the same short calculation again and again: what differs is noise."]
     if len(probes) > MAX_LISTED:
         notes.append(f"{len(probes) - MAX_LISTED} more probes are in the store.")
     return Table("Probes before the rounds", columns, rows, functional, notes)
@@ -200,7 +199,11 @@ def _probe_plot(probes: pd.DataFrame) -> Plot | None:
         )
         for probe in records(spun)
     ]
-    return Plot("Probes over time", plots.probe_plot(looks, "probes"), "Flat lines are a quiet machine.")
+    return Plot(
+        "Probes over time",
+        plots.probe_plot(looks, "probes"),
+        "Lines that lie flat and close together are a quiet machine.",
+    )
 
 
 def _micros(ns: Any) -> float | None:

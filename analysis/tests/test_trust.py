@@ -313,6 +313,15 @@ def test_what_is_not_known_is_no_a(small: Small, report: Report) -> None:
     assert "as these are not known: Probe jitter, Probe speed, Other processes" in page(store)
 
 
+def test_steal_that_was_hardly_ever_measured_has_no_grade(small: Small, report: Report) -> None:
+    maker = quiet_machine(small)
+    maker.db.execute("UPDATE trial_machine SET steal_percent = NULL, steal_note = 'too short to say' WHERE trial > 8")
+    store = maker.close()
+    report(store)
+    assert letter(store) == "B"
+    assert "measured in 5 of 24 trials only" in page(store)
+
+
 def test_a_failed_proof_is_an_f_and_an_alarm(small: Small, report: Report) -> None:
     store = small(hardening=hardening(ok=False)).close()
     terminal = report(store)["terminal"]
