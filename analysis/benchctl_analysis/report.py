@@ -19,6 +19,7 @@ from benchctl_analysis.compare import Comparison, Row, across_machines, compare
 from benchctl_analysis.load import LoadError, RunData, load, parse_json, records
 from benchctl_analysis.parts import Table, cells
 from benchctl_analysis.quiet_section import smallest_difference
+from benchctl_analysis.results import suite_order
 from benchctl_analysis.text import csv_cell, file_stem, markdown, sanitize, scrub
 
 CSV_HEADER = (
@@ -156,7 +157,7 @@ def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bo
 def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[Table]:
     rows = [row for row in comparison.rows if row.machine_id == machine_id]
     made = []
-    for suite in pages.suite_order(rows):
+    for suite in suite_order(rows):
         own = [row for row in rows if row.suite == suite]
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:
