@@ -1,15 +1,20 @@
 #include <iostream>
 
+#include "controller/cli/process.h"
 #include "controller/cli/verbs.h"
 
 using namespace benchctl;
 
 int main(int argc, char** argv) {
+  auto failed = [](const Error& error) {
+    std::cerr << "benchctl: " << error.message << "\n";
+    return exit_code(error.kind);
+  };
+  auto credentials = protect_process();
+  if (!credentials) return failed(credentials.error());
   auto context = read_context();
-  if (!context) {
-    std::cerr << "benchctl: " << context.error().message << "\n";
-    return exit_code(context.error().kind);
-  }
+  if (!context) return failed(context.error());
+  context->credentials = std::move(*credentials);
   Parts parts(*context);
   std::vector<Verb> verbs = {run_verb(*context, parts),    try_verb(*context, parts),    status_verb(*context, parts),
                              resume_verb(*context, parts), attach_verb(*context, parts), cancel_verb(*context, parts),

@@ -22,6 +22,8 @@ class Parts {
   Result<Store*> store();  // opened at the first call
   Provider* provider(const std::string& name);
   std::vector<std::string> provider_names() const { return {"nspawn", "local"}; }
+  // Is the plan within the operator's policy? `untrusted`: --untrusted was said.
+  Status check_policy(const Plan& plan, bool untrusted);
   Connector& connector();
   Result<std::vector<Workload>> workloads();
 

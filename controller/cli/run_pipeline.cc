@@ -1,5 +1,7 @@
 #include "controller/cli/run_pipeline.h"
 
+#include <sys/stat.h>
+
 #include <iostream>
 #include <set>
 
@@ -10,8 +12,10 @@
 #include "controller/cli/terminal_progress.h"
 #include "controller/cli/watchdog.h"
 #include "controller/fleet/execute.h"
+#include "controller/harden/profile.h"
 #include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
+#include "lib/files.h"
 #include "lib/text.h"
 #include "provisioning/providers/host_lock.h"
 
@@ -20,16 +24,44 @@ namespace {
 
 constexpr int64_t kReportMs = 10 * 60'000;
 
-// Shared things of a provider, made before any machine is asked for.
-Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
+// What cannot work is said before minutes go into builds and images.
+Status check_providers(const Plan& plan, Parts& parts) {
   for (const auto& [name, fleet] : plan.fleets) {
     Provider* provider = parts.provider(fleet.spec.provider);
     if (provider == nullptr)
       return Error{ErrorKind::kUsage, "provider " + fleet.spec.provider + " is not available in this version"};
     if (auto can = provider->check(fleet.spec); !can) return can.error().in("provider " + fleet.spec.provider);
-    BENCHCTL_CHECK(provider->prepare(fleet.spec, [&](const std::string& line) { progress.say("", line); }));
   }
   return {};
+}
+
+// Shared things of a provider, made before any machine is asked for.
+Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
+  for (const auto& [name, fleet] : plan.fleets)
+    BENCHCTL_CHECK(parts.provider(fleet.spec.provider)->prepare(fleet.spec, [&](const std::string& line) {
+      progress.say("", line);
+    }));
+  return {};
+}
+
+// A machine costs money and a measurement time: neither for results that have no place.
+Status check_space(const std::string& folder, int64_t least) {
+  BENCHCTL_TRY(int64_t free, free_bytes(folder));
+  if (free >= least) return {};
+  return Error{ErrorKind::kUsage, "only " + format_bytes(free) + " are free below " + folder +
+                                      ", and a run begins with " + format_bytes(least) +
+                                      " or more: free some space (or set BENCHCTL_MIN_FREE)"};
+}
+
+// New and ours: a folder or link that somebody has put there would lead our writes astray.
+Status make_run_folder(const std::string& runs_dir, const std::string& id) {
+  BENCHCTL_CHECK(make_dirs(runs_dir));
+  const std::string folder = runs_dir + "/" + id;
+  if (mkdir(folder.c_str(), 0700) == 0) return {};
+  if (errno == EEXIST)
+    return Error{ErrorKind::kUsage,
+                 folder + " is there already, and a run begins in a folder of its own: choose another --id"};
+  return errno_error("mkdir " + folder, ErrorKind::kUsage);
 }
 
 // `attach`, `cancel` and `reap` look at the lock by taking it for a moment: such a holder names no run.
@@ -124,6 +156,12 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
 
 namespace {
 
+Status take_profile(Context& context, RunInput& input) {
+  if (input.plan.harden_profile == "none") return {};
+  BENCHCTL_TRY(input.harden, load_harden_profile(context.source_root, input.plan.harden_profile));
+  return {};
+}
+
 // Everything from the first machine to the exit code. `row` stands in the store.
 Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& row, const RunInput& input,
                     TerminalProgress& progress, StopRequest& stop, bool json) {
@@ -181,7 +219,7 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
     std::cout << written->terminal << "\n";
   }
   if (code != 0)
-    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << line << "\n";
+    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << sanitize(line, 4000) << "\n";
   if (code == exit_code(ErrorKind::kInterrupted))
     std::cerr << "benchctl: the rounds that are missing run by: benchctl resume " << id << "\n";
   return code;
@@ -217,13 +255,19 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   input.keep_ms = request.keep_ms;
   input.agent_binary = context.agent;
   input.folder = request.runs_dir + "/" + id;
+  BENCHCTL_CHECK(check_providers(plan, parts));
+  BENCHCTL_CHECK(make_dirs(request.runs_dir));
+  for (const std::string& folder : {request.runs_dir, context.home})
+    BENCHCTL_CHECK(check_space(folder, context.min_free_bytes));
   BENCHCTL_TRY(input.workloads, parts.workloads());
+  BENCHCTL_CHECK(take_profile(context, input));
   BENCHCTL_TRY(auto bundles, make_bundles(context, plan, input.workloads, progress));
   for (const BuiltBundle& bundle : bundles) input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder};
   BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
   if (stop.requested()) return Error{ErrorKind::kInterrupted, "stopped before any machine was made"};
 
   RunRow row = begin_row(request, input, *context.clock);
+  BENCHCTL_CHECK(make_run_folder(request.runs_dir, id));
   BENCHCTL_CHECK(store->begin_run(row));
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + id + " in " + row.folder);
@@ -253,6 +297,7 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
   BENCHCTL_TRY(input.plan,
                read_plan({"the plan of run " + row.id, row.plan_text, "", host_shape()}, input.workloads, {}));
   BENCHCTL_CHECK(load_inputs(row.folder, input));
+  BENCHCTL_CHECK(take_profile(context, input));
   BENCHCTL_CHECK(prepare_providers(input.plan, parts, progress));
   BENCHCTL_CHECK(store->reopen_run(row.id));
   progress.log_to(row.folder + "/progress.log");
