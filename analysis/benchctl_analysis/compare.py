@@ -86,6 +86,7 @@ class Comparison:
     aa: dict[int, AaResult]
     position: dict[int, PositionEffect]
     noise: dict[int, MachineNoise]
+    faults: dict[int, str]  # machines whose session decides nothing, and why
     notes: list[str]
 
 
@@ -238,19 +239,22 @@ def _exclusions_matter(row: Row, base: Row | None, gate_biased: bool) -> str:
     return ""
 
 
-def _judge(row: Row, base: Row | None, aa: AaResult, noise: MachineNoise | None, proofs: Proofs) -> Row:
-    """A verdict stands only where the session was usable, the A/A check passed and the left-out trials change nothing."""
+def _fault(aa: AaResult, noise: MachineNoise | None, proofs: Proofs) -> str:
+    """Why no verdict of a machine's session stands; "" where the session is usable."""
+    if noise is not None and noise.quarantine:
+        return f"this session is quarantined ({noise.quarantine})"
+    if proofs.problems:
+        return "this machine was not proved quiet, although that was asked for"
+    if aa.check.failed:
+        return f"the A/A check of this machine failed (p = {aa.check.p:.2g})"
+    return ""
+
+
+def _judge(row: Row, base: Row | None, fault: str, gate_biased: bool) -> Row:
+    """A verdict stands only where the session is usable and the left-out trials change nothing."""
     if row.ratio is None or row.ratio.verdict in ("none", "inconclusive"):
         return row
-    reason = ""
-    if noise is not None and noise.quarantine:
-        reason = f"this session is quarantined ({noise.quarantine})"
-    elif proofs.problems:
-        reason = "this machine was not proved quiet, although that was asked for"
-    elif aa.check.failed:
-        reason = f"the A/A check of this machine failed (p = {aa.check.p:.2g})"
-    else:
-        reason = _exclusions_matter(row, base, noise is not None and noise.gate.biased)
+    reason = fault or _exclusions_matter(row, base, gate_biased)
     return replace(row, ratio=replace(row.ratio, verdict="inconclusive", reason=reason)) if reason else row
 
 
@@ -326,6 +330,7 @@ def compare(data: RunData, margin: float) -> Comparison:
     aa: dict[int, AaResult] = {}
     position: dict[int, PositionEffect] = {}
     noise = noise_by_machine(data)
+    faults: dict[int, str] = {}
     proofs = {int(m.machine_id): hardening.read(m.hardening).summary for m in records(data.machines)}
     measured = data.samples[data.samples["value"].notna()]
     scored = measured[measured["scored"]]
@@ -340,6 +345,10 @@ def compare(data: RunData, margin: float) -> Comparison:
         machine = int(str(machine_id))
         groups = _groups(of_machine)
         aa[machine], floors = _aa(groups, data.schedule.seed or 0)
+        of_noise = noise.get(machine)
+        fault = _fault(aa[machine], of_noise, proofs[machine])
+        if fault:
+            faults[machine] = fault
         effect = _position(groups, positions)
         if effect is not None:
             position[machine] = effect
@@ -355,7 +364,8 @@ def compare(data: RunData, margin: float) -> Comparison:
             blank = _blank(machine, next(iter(group.values())).first, max(margin, floors.get(key, 0.0)))
             of_case = _rows_of(group, kept.get(key), blank, left, refusals)
             base = next((row for row in of_case if row.is_baseline), None)
-            rows += [_judge(row, base, aa[machine], noise.get(machine), proofs[machine]) for row in of_case]
+            biased = of_noise is not None and of_noise.gate.biased
+            rows += [_judge(row, base, fault, biased) for row in of_case]
     order = {int(m): i for i, m in enumerate(data.machines["machine_id"])}
     rows.sort(
         key=lambda r: (
@@ -369,14 +379,14 @@ def compare(data: RunData, margin: float) -> Comparison:
             r.metric,
         )
     )
-    return Comparison(rows, refusals, aa, position, noise, notes + data.bad_rows)
+    return Comparison(rows, refusals, aa, position, noise, faults, notes + data.bad_rows)
 
 
-def across_machines(rows: list[Row], isolated: dict[int, bool]) -> list[tuple[Row, float, stats.Interval]]:
-    """One claim a case over three or more machines; machines that share a host count once and so make no claim."""
+def across_machines(rows: list[Row], usable: dict[int, bool]) -> list[tuple[Row, float, stats.Interval]]:
+    """One claim a case over three or more machines; those that share a host or whose session decides nothing make none."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        if row.ratio is not None and row.ratio.verdict != "none" and not row.aa_copy and isolated.get(row.machine_id):
+        if row.ratio is not None and row.ratio.verdict != "none" and not row.aa_copy and usable.get(row.machine_id):
             groups.setdefault((row.suite, row.point, row.case, row.arm, row.metric), []).append(row)
     found = []
     for members in groups.values():

@@ -44,7 +44,7 @@ class RunData:
     info: dict[str, Any]  # the row of v_runs, empty for an older store
     schedule: Schedule
     machines: pd.DataFrame
-    trials: pd.DataFrame  # with `scored` (bool) and `left_out` (why a trial of a scored round is not)
+    trials: pd.DataFrame  # with `scored`, `left_out` (why a trial of a scored round is not) and `over` (too much steal)
     samples: pd.DataFrame  # one row a trial, case and metric: with `case`, the name without its runner
     traces: pd.DataFrame
     bundles: pd.DataFrame
@@ -160,6 +160,19 @@ def mark_scored(trials: pd.DataFrame) -> pd.DataFrame:
     return marked
 
 
+LEAST_STOLEN_TICKS = 10  # agent/exec/repeat_rule.h: fewer are what the counter's grain can feign
+
+
+def mark_over(trials: pd.DataFrame, schedule: Schedule) -> pd.DataFrame:
+    """Adds `over`: what the agent's rule calls too much steal, in any round. NaN, not measured, is over no bound."""
+    over = trials["steal_percent"].astype(float) > schedule.repeat_steal_percent
+    for row in records(trials[over]):
+        ticks = parse_json(row.record).get("steal_jiffies")
+        if isinstance(ticks, int) and ticks < LEAST_STOLEN_TICKS:
+            over[trials["trial_id"] == row.trial_id] = False
+    return trials.assign(over=over)
+
+
 def _collapse(samples: pd.DataFrame) -> pd.DataFrame:
     """Iteration 0 is the run itself; where a runner gave only iterations, their median stands for the run."""
     keys = ["trial_id", "case_name", "metric"]
@@ -255,12 +268,13 @@ def _load(connection: sqlite3.Connection, run: str) -> RunData:
             "SELECT * FROM v_bundles WHERE bundle IN (SELECT bundle FROM v_trials WHERE run = ?) ORDER BY bundle",
             run,
         )
+    schedule = read_schedule(str(info.get("plan_text", "")))
     return RunData(
         run=run,
         info=info,
-        schedule=read_schedule(str(info.get("plan_text", ""))),
+        schedule=schedule,
         machines=machines,
-        trials=mark_scored(trials),
+        trials=mark_over(mark_scored(trials), schedule),
         samples=samples,
         traces=_query(connection, "SELECT * FROM v_traces WHERE run = ? ORDER BY suite, arm", run),
         bundles=bundles,

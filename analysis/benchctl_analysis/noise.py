@@ -10,6 +10,7 @@ import pandas as pd
 from benchctl_analysis.gates import Block, GateCheck, equal_rates
 from benchctl_analysis.load import RunData, Schedule, records
 from benchctl_analysis.numbers import digits
+from benchctl_analysis.parts import plural
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ def _quarantine(repeats: int, standing: int, allowed: float, schedule: Schedule)
     if repeats <= math.ceil(allowed) and not used_up:
         return ""
     share, bound = digits(100 * schedule.max_repeats_share), digits(schedule.repeat_steal_percent)
-    text = f"{repeats} repeats of rounds because of steal, where the plan allows {share} % of them"
-    return text + (f", and {standing} scored trials still above {bound} % steal" if standing else "")
+    text = f"{plural(repeats, 'repeat')} of rounds because of steal, where the plan allows {share} % of them"
+    return text + (f", and {plural(standing, 'scored trial')} still above {bound} % steal" if standing else "")
 
 
 @dataclass
@@ -75,15 +76,15 @@ class _Attempt:
 
 
 def of_machine(trials: pd.DataFrame, schedule: Schedule, isolated: bool, seed: int) -> MachineNoise:
-    """`trials` of one machine, marked by load.mark_scored."""
+    """`trials` of one machine, marked by load.mark_scored and mark_over."""
     counted: dict[str, _Counts] = {}
     arms_of: dict[str, set[str]] = {}
     attempts: dict[tuple[str, int, int], _Attempt] = {}
     standing = 0
     for trial in records(trials[(trials["round"] > 0) & (trials["verdict"] == "ok")]):
         label, point = label_of(str(trial.arm), bool(trial.aa_copy)), str(trial.point_hash)
-        steal = math.nan if trial.steal_percent is None else float(trial.steal_percent)  # NaN is over no bound
-        over = steal > schedule.repeat_steal_percent
+        steal = math.nan if trial.steal_percent is None else float(trial.steal_percent)
+        over = bool(trial.over)
         count = counted.setdefault(label, _Counts())
         count.trials += 1
         count.unmeasured += math.isnan(steal)
@@ -95,7 +96,7 @@ def of_machine(trials: pd.DataFrame, schedule: Schedule, isolated: bool, seed: i
         if over:
             attempt.noisy.add(label)
         attempt.replaced = attempt.replaced or trial.left_out == "round repeated"
-        standing += bool(over and trial.scored)
+        standing += over and bool(trial.scored)
     names = {point: tuple(sorted(labels)) for point, labels in arms_of.items()}
     blocks = [Block(names[point], frozenset(attempt.noisy)) for (point, _, _), attempt in attempts.items()]
     repeats = sum(bool(attempt.noisy) for attempt in attempts.values() if attempt.replaced)

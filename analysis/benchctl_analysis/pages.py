@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchctl_analysis import blocks, hardening, machine_facts, numbers, plots, quiet, quiet_section, tables
-from benchctl_analysis.compare import CONTEXT_METRICS, Comparison, Row, natural
-from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
+from benchctl_analysis import blocks, hardening, machine_facts, numbers, quiet, quiet_section, results, tables
+from benchctl_analysis.compare import Comparison
+from benchctl_analysis.latency import Histograms
+from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json
 from benchctl_analysis.noise import gate_text
-from benchctl_analysis.parts import Cell, Page, Plot, Section, Table, cells
+from benchctl_analysis.parts import Cell, Page, Section, Table, cells
 from benchctl_analysis.quiet import Grade
-from benchctl_analysis.tables import CONCURRENT_METRIC, SEQUENTIAL_METRIC
 from benchctl_analysis.text import sanitize, scrub
-
-MAX_PLOTS = 40
 
 
 def counts(trials: pd.DataFrame, max_steal: float) -> tuple[int, int, int, int]:
@@ -74,185 +70,6 @@ def _machine_section(machine: Any, documents: list[dict[str, Any]], functional: 
     elif changes is not None:
         section.paragraphs.append(changes)
     return section
-
-
-def _colours(rows: list[Row]) -> Callable[[Row], int]:
-    """A runner keeps its colour over the whole page; the A/A copy has its own."""
-    labels: list[str] = []
-    for row in sorted(rows, key=lambda r: (not r.is_baseline, r.aa_copy, natural(r.arm))):
-        if row.label not in labels:
-            labels.append(row.label)
-    return lambda row: labels.index(row.label)
-
-
-def _dots(group: list[Row], colour: Callable[[Row], int], salt: str) -> Plot:
-    like = group[0].median.value
-    divisor, unit = numbers.scale_for(like, group[0].unit)
-    strips = []
-    for row in group:
-        i = row.median.interval
-        strips.append(
-            plots.Strip(
-                row.label,
-                colour(row),
-                [v / divisor for v in row.values],
-                row.median.value / divisor,
-                None if i is None else i.low / divisor,
-                None if i is None else i.high / divisor,
-            )
-        )
-    name = f"{group[0].suite} {tables.row_name(group[0])}"
-    return Plot(name, plots.dot_plot(strips, unit, f"{sanitize(name, 120)}: every sample, median and interval", salt))
-
-
-def _workers(data: RunData) -> dict[str, float]:
-    """Point -> its number of workers, from the parameters."""
-    found: dict[str, float] = {}
-    for trial in records(data.trials.drop_duplicates("point_hash")):
-        value = parse_json(trial.params).get("workers")
-        with contextlib.suppress(ValueError):
-            found[trial.point_hash] = float(str(value))
-    return {point: workers for point, workers in found.items() if math.isfinite(workers) and workers > 0}
-
-
-def _scaling(data: RunData, rows: list[Row], case: str, colour: Callable[[Row], int], salt: str) -> list[Plot]:
-    workers = _workers(data)
-    made = []
-    for metric, y_name, log_y in ((CONCURRENT_METRIC, "requests/s", False), ("p99", "p99", True)):
-        some = [row for row in rows if row.metric == metric and row.point_hash in workers and row.median.value > 0]
-        if len({row.point_hash for row in some}) < 2:
-            continue
-        divisor, unit = numbers.scale_for(max(row.median.value for row in some), some[0].unit)
-        lines: dict[str, plots.Line] = {}
-        for row in sorted(some, key=lambda r: (r.aa_copy, r.arm != r.baseline, natural(r.arm), workers[r.point_hash])):
-            if row.aa_copy:
-                continue
-            i = row.median.interval
-            line = lines.setdefault(row.label, plots.Line(row.label, colour(row), []))
-            line.points.append(
-                (
-                    workers[row.point_hash],
-                    row.median.value / divisor,
-                    None if i is None else i.low / divisor,
-                    None if i is None else i.high / divisor,
-                    [v / divisor for v in row.values if v > 0],
-                )
-            )
-        label = y_name if metric == CONCURRENT_METRIC else f"{y_name}, {unit}"
-        title = f"{some[0].suite} {case}: {'throughput' if metric == CONCURRENT_METRIC else 'p99'} by workers"
-        svg = plots.scaling_plot(list(lines.values()), "workers", label, sanitize(title, 120), salt + metric, log_y)
-        made.append(Plot(title, svg))
-    return made
-
-
-_HOW = (
-    "Median over scored runs, each run one process; the interval of the median comes from order statistics and its exact "
-    "coverage stands with it. Ratios are paired round by round with the baseline on this machine; their interval inverts "
-    "the signed-rank test, and a verdict stands only where the sign test agrees."
-)
-
-
-def _suite_section(
-    data: RunData, suite: str, own: list[Row], colour: Callable[[Row], int], merged: tables.Merged, functional: bool
-) -> Section:
-    section = Section(f"Results: {suite}", "")
-    gone = 0
-
-    def draw(groups: list[list[Row]], salt: str) -> None:
-        """Only what is shown is drawn: a program may print any number of cases."""
-        nonlocal gone
-        room = max(0, MAX_PLOTS - len(section.plots))
-        gone += max(0, len(groups) - room)
-        for index, group in enumerate(groups[:room]):
-            section.plots.append(_dots(group, colour, f"{salt} {index}"))
-
-    sequential = [row for row in own if row.metric == SEQUENTIAL_METRIC]
-    if sequential:
-        section.tables.append(tables.sequential_table(suite, sequential, functional))
-        draw(tables.split_cases(sequential), f"{suite} dots")
-    cases, hidden = tables.concurrent_cases(own)
-    for case in cases:
-        some = [row for row in own if row.case == case and tables.is_known(row.metric)]
-        errors = tables.error_totals(data, some[0].machine_id, suite, case)
-        section.tables.append(tables.throughput_table(suite, case, some, errors, functional))
-        section.tables.append(tables.latency_table(suite, case, some, merged, functional))
-        if len(section.plots) < MAX_PLOTS:
-            section.plots += _scaling(data, some, case, colour, f"{suite} {case} ")
-        draw(tables.split_cases([row for row in some if row.metric == CONCURRENT_METRIC]), f"{suite} {case} dots")
-    other = [row for row in own if not tables.is_known(row.metric)]
-    if other:
-        section.tables.append(tables.generic_table(suite, other, functional))
-        draw(tables.split_cases(other), f"{suite} other")
-    section.paragraphs += [Cell(text) for text in hidden]
-    if gone:
-        section.paragraphs.append(Cell(f"{gone} plots are left out; summary.csv has the numbers."))
-    return section
-
-
-def suite_order(rows: list[Row]) -> list[str]:
-    """One request at a time first, then many at once, then what is neither."""
-    kinds = {row.suite: 2 for row in rows}
-    for row in rows:
-        kind = {SEQUENTIAL_METRIC: 0, CONCURRENT_METRIC: 1}.get(row.metric, 2)
-        kinds[row.suite] = min(kinds[row.suite], kind)
-    return sorted(kinds, key=lambda suite: (kinds[suite], natural(suite)))
-
-
-def _results_sections(data: RunData, rows: list[Row], merged: tables.Merged, functional: bool) -> list[Section]:
-    if not rows:
-        return [Section("Results", "results", [Cell("No scored trial has a result.", "bad")])]
-    colour = _colours(rows)
-    sections = [
-        _suite_section(data, suite, [row for row in rows if row.suite == suite], colour, merged, functional)
-        for suite in suite_order(rows)
-    ]
-    for index, section in enumerate(sections):
-        section.anchor = f"results-{index + 1}"
-    sections[0].paragraphs.insert(0, Cell(_HOW))
-    return sections
-
-
-def _time_plot(data: RunData, trials: pd.DataFrame, rows: list[Row]) -> Plot | None:
-    if trials.empty:
-        return None
-    colour = _colours(rows) if rows else None
-    by_label = {row.label: colour(row) for row in rows} if colour else {}
-    s = data.samples
-    usable = s[
-        s["trial_id"].isin(trials["trial_id"])
-        & s["better"].isin(["lower", "higher"])
-        & ~s["metric"].isin(CONTEXT_METRICS | set(tables.LATENCIES))
-        & (s["value"] > 0)
-    ]
-    keys = ["point_hash", "case", "metric", "arm", "aa_copy"]
-    middle = usable[usable["scored"]].groupby(keys)["value"].median().rename("middle").reset_index()
-    joined = usable.merge(middle, on=keys)
-    off = (100 * (joined["value"] / joined["middle"] - 1)).groupby(joined["trial_id"]).median().to_dict()
-    start = int(trials["started_ms"].min())
-    shots = []
-    for trial in records(trials):
-        label = f"{trial.arm} (A/A copy)" if trial.aa_copy else trial.arm
-        steal = trial.steal_percent
-        failed = trial.verdict != "ok"
-        if not failed and trial.trial_id not in off:
-            continue
-        shots.append(
-            plots.Shot(
-                (trial.started_ms - start) / 1000,
-                None if failed else float(off[trial.trial_id]),
-                None if steal is None or math.isnan(steal) else float(steal),
-                trial.round <= 0,
-                label,
-                by_label.get(label, 7),
-            )
-        )
-    if not shots:
-        return None
-    return Plot(
-        "Trial order against time, with steal underneath",
-        plots.time_plot(shots, data.schedule.max_steal_percent, "time"),
-        "Each dot is a trial: its result against the median of its own runner and case.",
-    )
 
 
 def _ran_section(data: RunData, trials: pd.DataFrame, functional: bool) -> Section:
@@ -377,12 +194,12 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
     good, flagged, failed, warm = counts(trials, data.schedule.max_steal_percent)
     scored = trials.loc[trials["scored"], "round"].nunique()
     planned = f" of {data.schedule.rounds}" if data.schedule.rounds else ""
-    merged = tables.merged_histograms(data, folder, comparison.notes)
-    results = _results_sections(data, rows, merged, functional)
-    results[0].paragraphs[:0] = [
+    found = Histograms(data, folder, comparison.notes)
+    of_suites = results.sections(data, rows, found, functional)
+    of_suites[0].paragraphs[:0] = [
         Cell(blocks.slots_note(told)) for machines, told in blocks.shared_slots(data) if machine_id in machines
     ]
-    over_time = _time_plot(data, trials, rows)
+    over_time = results.time_plot(data, trials, rows)
     grade = grade_of(data, comparison, machine)
     quietness = quiet_section.section(data, comparison, trials, machine_id, grade, functional, clean)
     if over_time is not None:
@@ -407,7 +224,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
             quietness,
             hardening.section(hardening.read(machine.hardening, clean), before, hardened, after, functional),
             _ran_section(data, trials, functional),
-            *results,
+            *of_suites,
             _checks_section(data, comparison),
         ],
     )

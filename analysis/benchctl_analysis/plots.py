@@ -82,6 +82,15 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Tail:
+    """One arm's latencies: microseconds, share of requests that took longer."""
+
+    label: str
+    colour: int
+    points: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
 class Shot:
     """One trial on the time line."""
 
@@ -220,6 +229,36 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
     return _svg(figure, title, salt)
 
 
+def tail_plot(lines: Sequence[Tail], title: str, salt: str) -> Markup:
+    """Share of requests slower than x, both logarithmic: the tail is what a histogram hides."""
+    if not _drawable(x for line in lines for x, _ in line.points):
+        return _not_drawn(title)
+    with mpl.rc_context(_STYLE):
+        figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
+        axes: Axes = figure.add_subplot()
+        for line in lines:
+            axes.step(
+                [x / 1000 for x, _ in line.points],
+                [100 * share for _, share in line.points],
+                where="post",
+                color=SERIES[line.colour % 8],
+                linewidth=1.6,
+                linestyle=("-", "--", "-.", ":")[line.colour % 4],
+                label=sanitize(line.label, 40),
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(_tick))
+            axis.set_minor_locator(NullLocator())
+        axes.set_ylim(top=110)
+        axes.set_xlabel("latency, ms")
+        axes.set_ylabel("took longer, %")
+        axes.legend(loc="best", fontsize=9)
+    return _svg(figure, title, salt)
+
+
 def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
     """Trial order against time, steal underneath."""
     title = "Each trial against its own median over time, with steal underneath"
@@ -268,14 +307,14 @@ def probe_plot(looks: Sequence[Look], salt: str) -> Markup:
     if not _drawable(v for look in looks for v in (*look.spins, look.busy, look.steal)):
         return _not_drawn(title)
     with mpl.rc_context(_STYLE):
-        figure = _figure(12.6, 3.6, 0.75, 0.15, 0.42, 0.5)
+        figure = _figure(12.6, 3.6, 1.0, 0.15, 0.42, 0.5)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
         for place, name in enumerate(("median", "99th percentile", "longest")):
             points = [(k.seconds, v) for k in looks if (v := k.spins[place]) is not None]
             xs, ys = [x for x, _ in points], [y for _, y in points]
             upper.plot(xs, ys, marker=MARKERS[place], color=SERIES[place], linewidth=1.2, markersize=4.2, label=name)
         upper.set_yscale("log")
-        upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=6))
         upper.yaxis.set_major_formatter(FuncFormatter(_tick))
         upper.yaxis.set_minor_locator(NullLocator())
         upper.set_ylabel("spin, µs")

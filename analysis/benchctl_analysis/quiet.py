@@ -99,11 +99,17 @@ def grade(
     trials: pd.DataFrame, noise: MachineNoise | None, probes: pd.DataFrame, aa: AaResult | None, proofs: Proofs
 ) -> Grade:
     measured = sum(arm.measured for arm in noise.arms) if noise else 0
+    ran = sum(arm.trials for arm in noise.arms) if noise else 0
     flagged = sum(arm.flagged for arm in noise.arms) if noise else 0
     in_rounds = trials[trials["round"] > 0]
     throttled = int((in_rounds["verdict"] == "throttled").sum())
     parts = [
-        _part("Steal", _share(flagged, measured), lambda _: f"{flagged} of {measured} trials flagged", "not measured"),
+        _part(
+            "Steal",
+            _share(flagged, measured) if 2 * measured >= ran else None,
+            lambda _: f"{flagged} of {measured} trials flagged",
+            f"measured in {measured} of {ran} trials only",
+        ),
         _part(
             "Repeated rounds",
             None if noise is None or not noise.point_rounds else noise.repeated_share,

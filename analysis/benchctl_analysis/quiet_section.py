@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +119,7 @@ def _repeat_paragraph(noise: MachineNoise, schedule: Schedule) -> Cell:
     if noise.redone:
         text += f" {plural(noise.redone, 'attempt')} more began anew after a restart or resume."
     if noise.standing:
-        text += f" {plural(noise.standing, 'scored trial')} above the bound stand, as no repeat was left."
+        text += f" Scored although above the bound: {plural(noise.standing, 'trial')}."
     if noise.quarantine:
         return Cell(f"Quarantined: {noise.quarantine}. No verdict of this session stands.", "bad")
     return Cell(text)
@@ -152,10 +151,12 @@ def _grade_table(grade: Grade, functional: bool) -> Table:
     return Table("Quietness by part", columns, rows, functional, [grade.note])
 
 
-def _number(value: Any, scale: float = 1.0, unit: str = "") -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "not measured"
-    return f"{numbers.digits(float(value) / scale)} {unit}".rstrip()
+def _number(value: Any, unit: str = "") -> str:
+    return "not measured" if pd.isna(value) else f"{numbers.digits(float(value))} {unit}".rstrip()
+
+
+def _duration(ns: Any) -> str:
+    return "not measured" if pd.isna(ns) else numbers.quantity(float(ns), "ns")
 
 
 def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
@@ -163,9 +164,9 @@ def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
         cells(
             f"{probe.round}{' (warm-up)' if probe.round <= 0 else ''}",
             _number(probe.busy),
-            *(_number(ns, 1000, "µs") for ns in (probe.spin_p50_ns, probe.spin_p99_ns, probe.spin_max_ns)),
+            *(_duration(ns) for ns in (probe.spin_p50_ns, probe.spin_p99_ns, probe.spin_max_ns)),
             "not measured" if pd.isna(probe.steal_jiffies) else f"{probe.steal_jiffies:,.0f}",
-            _number(probe.psi_cpu_some, 1, "%"),
+            _number(probe.psi_cpu_some, "%"),
         )
         for probe in records(probes.head(MAX_LISTED))
     ]
@@ -178,9 +179,7 @@ def _probe_table(probes: pd.DataFrame, functional: bool) -> Table:
         "Waiting for CPU",
     )
     columns = [("Round", "r"), *((name, "r") for name in headings)]
-    notes = [
-        "Before each round the agent runs the same short calculation again and again on an idle machine: what differs is noise."
-    ]
+    notes = ["Before each round the agent runs the same short calculation again and again: what differs is noise."]
     if len(probes) > MAX_LISTED:
         notes.append(f"{len(probes) - MAX_LISTED} more probes are in the store.")
     return Table("Probes before the rounds", columns, rows, functional, notes)
@@ -200,7 +199,11 @@ def _probe_plot(probes: pd.DataFrame) -> Plot | None:
         )
         for probe in records(spun)
     ]
-    return Plot("Probes over time", plots.probe_plot(looks, "probes"), "Flat lines are a quiet machine.")
+    return Plot(
+        "Probes over time",
+        plots.probe_plot(looks, "probes"),
+        "Lines that lie flat and close together are a quiet machine.",
+    )
 
 
 def _micros(ns: Any) -> float | None:
@@ -240,7 +243,7 @@ def left_out_table(trials: pd.DataFrame, reason_text: Callable[[object], str], f
 
 
 def _steal_word(trial: Any, schedule: Schedule) -> Cell:
-    if trial.steal_percent > schedule.repeat_steal_percent and trial.round > 0:
+    if trial.over and trial.round > 0:
         stands = bool(trial.scored)
         return Cell("above the bound, stands" if stands else "rejected", "bad" if stands else "")
     return Cell("flagged" if trial.steal_percent > schedule.max_steal_percent else "listed")

@@ -17,8 +17,9 @@ from markupsafe import Markup
 from benchctl_analysis import blocks, machine_facts, numbers, pages, tables, terminal, troubles
 from benchctl_analysis.compare import Comparison, Row, across_machines, compare
 from benchctl_analysis.load import LoadError, RunData, load, parse_json, records
-from benchctl_analysis.parts import Table, cells
+from benchctl_analysis.parts import Table, cells, plural
 from benchctl_analysis.quiet_section import smallest_difference
+from benchctl_analysis.results import suite_order
 from benchctl_analysis.text import csv_cell, file_stem, markdown, sanitize, scrub
 
 CSV_HEADER = (
@@ -136,7 +137,8 @@ def _stems(data: RunData) -> dict[int, str]:
 
 
 def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bool]) -> list[Table]:
-    rows = across_machines(comparison.rows, isolated)
+    usable = {key: alone and key not in comparison.faults for key, alone in isolated.items()}
+    rows = across_machines(comparison.rows, usable)
     if not rows:
         return []
     body = [
@@ -150,13 +152,16 @@ def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bo
         for row, ratio, i in rows
     ]
     columns = [("Point", "l"), ("Case", "l"), ("Runner", "l"), ("Metric", "l"), ("Ratio, 95 % interval", "l")]
-    return [Table("Across machines", columns, body, False, ["From the machines' own ratios, three or more of them."])]
+    notes = ["From the machines' own ratios, three or more of them."]
+    if comparison.faults:
+        notes.append(f"Left out: {plural(len(comparison.faults), 'machine')} whose session decides nothing.")
+    return [Table("Across machines", columns, body, False, notes)]
 
 
 def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[Table]:
     rows = [row for row in comparison.rows if row.machine_id == machine_id]
     made = []
-    for suite in pages.suite_order(rows):
+    for suite in suite_order(rows):
         own = [row for row in rows if row.suite == suite]
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from benchctl_analysis import histograms, numbers
+from benchctl_analysis import numbers
 from benchctl_analysis.compare import Row, natural
+from benchctl_analysis.latency import NO_HISTOGRAM, Histograms
 from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
 from benchctl_analysis.parts import Cell, Table, cells
 from benchctl_analysis.text import sanitize
 
 MAX_TABLE_ROWS = 600  # of one table
 MAX_CASES = 30  # of a suite with tables of their own
-NO_HISTOGRAM = "no histogram"
 LATENCIES = ("p50", "p95", "p99", "max")
 SEQUENTIAL_METRIC, CONCURRENT_METRIC = "per_item", "requests_per_second"
 _KNOWN = frozenset({SEQUENTIAL_METRIC, CONCURRENT_METRIC, *LATENCIES, "total", "requests", "errors"})
@@ -110,15 +109,16 @@ def _with_left_out(table: Table, rows: Sequence[Row], likes: Sequence[float]) ->
 
 def left_out_cell(row: Row, like: float | None = None) -> Cell:
     if row.median_with_left_out is None:
-        return Cell("the same", "soft")
+        return Cell("the same", "soft wrap")
     text = numbers.quantity(row.median_with_left_out, row.unit, like)
     kept, interval = row.ratio_with_left_out, row.median.interval
     outside = interval is not None and not interval.low <= row.median_with_left_out <= interval.high
     if kept is not None and row.ratio is not None:
-        text += f", {numbers.factor(kept.estimate)}"
+        turned = row.ratio.verdict in ("higher", "lower") and row.ratio.estimate < 1  # as ratio_text prints it
+        text += f", {numbers.factor(1 / kept.estimate if turned else kept.estimate)}"
         bounds = row.ratio.interval
         outside = outside or (bounds is not None and not bounds.low <= kept.estimate <= bounds.high)
-    return Cell(text, "bad" if outside else "")
+    return Cell(text, "bad wrap" if outside else "wrap")
 
 
 def split_cases(rows: Sequence[Row]) -> list[list[Row]]:
@@ -207,9 +207,6 @@ def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
     return table
 
 
-Merged = Callable[[Row, float], str]  # the quantile of a row's merged histograms, as text
-
-
 def by_point(rows: Sequence[Row]) -> dict[tuple[str, str, bool], dict[str, Row]]:
     found: dict[tuple[str, str, bool], dict[str, Row]] = {}
     for row in rows:
@@ -253,11 +250,11 @@ _CLOSED_LOOP = (
 )
 
 
-def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, functional: bool) -> Table:
+def latency_table(suite: str, case: str, rows: Sequence[Row], found: Histograms, functional: bool) -> Table:
     columns = [("Point", "l"), ("Runner", "l"), *((name, "r") for name in LATENCIES), ("p99 to baseline", "l")]
     tails = [row for row in rows if row.metric == "p99"]
     points = by_point(rows)
-    of_merged = {key: merged(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
+    of_merged = {key: found.quantile(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
     with_merged = any(text != NO_HISTOGRAM for text in of_merged.values())
     notes = [_CLOSED_LOOP]
     if with_merged:
@@ -430,26 +427,3 @@ def bundle_table(data: RunData, functional: bool) -> Table | None:
         ("Commit", "l"),
     ]
     return Table("Bundles", columns, rows, functional)
-
-
-def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
-    """A function from a row to its merged quantile; files are looked for below the run's folder."""
-    folders = {int(t.trial_id): str(t.folder) for t in records(data.trials)}
-    names = {(int(s.trial_id), s.case): str(s.case_name) for s in records(data.samples)}
-
-    def merged(row: Row, q: float) -> str:
-        found: list[histograms.Histogram] = []
-        for trial in row.trials:
-            name = histograms.file_for(folders[trial], names[trial, row.case])
-            try:
-                content = histograms.read_beneath(root, name)
-                if content is not None:
-                    found.append(histograms.parse(content, name))
-            except (histograms.HistogramError, OSError) as error:
-                notes.append(f"histogram left out: {error}")
-        if not found:
-            return NO_HISTOGRAM
-        value, why = histograms.merged_quantile(found, q)
-        return f"refused: {why}" if value is None else numbers.quantity(value, "us")
-
-    return merged

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from benchctl_analysis import numbers
 from benchctl_analysis.compare import Comparison, Row
-from benchctl_analysis.pages import suite_order
 from benchctl_analysis.parts import plural
+from benchctl_analysis.results import suite_order
 from benchctl_analysis.tables import (
     CONCURRENT_METRIC,
     SEQUENTIAL_METRIC,

@@ -272,3 +272,22 @@ def test_up_to_four_reports_are_named(tmp_path: Path, report: Report) -> None:
 def test_ranges() -> None:
     assert ranges([3, 1, 2, 7, 9, 10]) == "1-3, 7, 9-10"
     assert ranges([]) == ""
+
+
+def test_across_machines_only_sessions_that_count(tmp_path: Path, report: Report) -> None:
+    rng = random.Random(4)
+    maker = StoreMaker(tmp_path / "store.db", rounds=7)
+    point = maker.point("sequential")
+    for number in range(4):
+        bad = number == 3
+        machine = maker.machine(f"m-{number}", isolated=True, hardening=document("a new crontab") if bad else "")
+        for round_ in range(1, 8):
+            for position, (arm, aa, factor) in enumerate(ARMS):
+                samples = sequential_samples(rng, factor * (1.5 if bad and arm == "rust_rusqlite" else 1.0), 0.002)
+                maker.trial(machine, point, arm, round_, samples, aa=aa, position=position, checks=CHECKS)
+    store = maker.close()
+    report(store)
+    summary = (tmp_path / "summary.md").read_text()
+    told = re.findall(r"\| rust_rusqlite \| per_item \| (\d\.\d+)x \(", summary.replace("\\", ""))
+    assert told == ["1.20"] * 3
+    assert "Left out: 1 machine whose session decides nothing." in summary

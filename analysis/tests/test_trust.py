@@ -17,7 +17,7 @@ from store_maker import CHECKS, StoreMaker, sequential_samples
 from test_report import EDIT, page, row_of
 
 from benchctl_analysis import quiet
-from benchctl_analysis.load import Schedule, mark_scored
+from benchctl_analysis.load import Schedule, mark_over, mark_scored
 from benchctl_analysis.noise import MachineNoise, gate_text, of_machine
 
 Small = Callable[..., StoreMaker]
@@ -65,7 +65,8 @@ def gated_noise(sees: dict[tuple[str, bool], float], seed: int) -> MachineNoise:
     frame = pd.DataFrame(gated(sees, seed)).rename(
         columns={"point": "point_hash", "aa": "aa_copy", "round_": "round", "steal": "steal_percent"}
     )
-    return of_machine(mark_scored(frame.assign(fleet="f", slot=0, verdict="ok")), Schedule(), True, 42)
+    frame = frame.assign(fleet="f", slot=0, verdict="ok", record="{}", trial_id=range(len(frame)))
+    return of_machine(mark_over(mark_scored(frame), Schedule()), Schedule(), True, 42)
 
 
 def everywhere(store: Path, answer: dict[str, Any]) -> list[str]:
@@ -132,6 +133,7 @@ def test_repeats_within_the_plan_are_told_and_harmless(small: Small, report: Rep
     assert float(row["ratio_with_left_out"]) == pytest.approx(1.2, abs=0.01)
     for text in (page(store), page(store, kind="md")):
         assert "With left out" in text
+        assert re.search(r"µs, 1\.20x", text)
 
 
 def test_too_many_repeats_quarantine_the_session(small: Small, report: Report) -> None:
@@ -159,8 +161,25 @@ def test_a_used_up_budget_with_noisy_trials_that_stand_quarantines(small: Small,
     )
     store = maker.close()
     text = " ".join(report(store)["terminal"].split())
-    assert "2 repeats of rounds because of steal, where the plan allows 20.0 % of them, and 1 scored trials" in text
+    assert (
+        "2 repeats of rounds because of steal, where the plan allows 20.0 % of them, and 1 scored trial still" in text
+    )
     assert "above the bound, stands" in page(store)
+
+
+def test_a_few_stolen_ticks_are_not_over_as_the_agent_has_it(small: Small, report: Report) -> None:
+    """Nine ticks of a short trial are 6 %, and may be the grain of the counter: the agent repeated nothing for them."""
+    maker = small(rounds=10)
+    for ticks, round_ in ((9, 1), (9, 4), (10, 7)):
+        maker.db.execute(
+            "UPDATE trial_machine SET steal_percent = 6, record = ? WHERE trial = (SELECT id FROM trial WHERE round = ?"
+            " AND position = 1)",
+            (f'{{"steal_jiffies": {ticks}}}', round_),
+        )
+    store = maker.close()
+    report(store)
+    assert page(store).count(">above the bound, stands<") == 1
+    assert "Scored although above the bound: 1 trial." in page(store)
 
 
 def test_a_shared_host_is_only_flagged(small: Small, report: Report) -> None:
@@ -292,6 +311,15 @@ def test_what_is_not_known_is_no_a(small: Small, report: Report) -> None:
     report(store)
     assert letter(store) == "B"
     assert "as these are not known: Probe jitter, Probe speed, Other processes" in page(store)
+
+
+def test_steal_that_was_hardly_ever_measured_has_no_grade(small: Small, report: Report) -> None:
+    maker = quiet_machine(small)
+    maker.db.execute("UPDATE trial_machine SET steal_percent = NULL, steal_note = 'too short to say' WHERE trial > 8")
+    store = maker.close()
+    report(store)
+    assert letter(store) == "B"
+    assert "measured in 5 of 24 trials only" in page(store)
 
 
 def test_a_failed_proof_is_an_f_and_an_alarm(small: Small, report: Report) -> None:
