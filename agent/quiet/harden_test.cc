@@ -198,6 +198,7 @@ TEST_F(HardeningTest, TimersThatComeBackAreCaughtWithAndWithoutJson) {
     systemd.list_answer = answer;
     EXPECT_TRUE(verify().ok) << answer;
     ASSERT_EQ(unlink((root() + "/etc/systemd/system/a.timer").c_str()), 0);
+    (void)systemd.run({"systemctl", "daemon-reload"}, {}, false);
     systemd.unit("a.timer", "active", "enabled", "");
     systemd.unit("other.timer", "active", "enabled", "");
     QuietProof proof = verify();
