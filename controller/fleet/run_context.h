@@ -33,6 +33,7 @@ struct RunInput {
   std::string agent_binary;
   SshIdentity identity;  // of this run, kept outside the store
   int64_t keep_ms = 0;   // machines are kept this long after the run
+  bool resume = false;   // an earlier controller began it
 };
 
 // The parts of the world a run acts on. All outlive the run.
@@ -40,6 +41,7 @@ struct RunWorld {
   Store& store;
   std::function<Provider*(const std::string& name)> provider;  // nullptr: not available
   std::function<Result<SshIdentity>()> make_identity;          // a fresh key pair, for a machine's first host key
+  std::function<std::string()> new_nonce;                      // [a-z0-9]{12}, never the same twice
   // Blocks (bounded by the deadline) until no other trial runs on this computer; the lock is held by the result.
   std::function<Result<FileLock>(Deadline)> host_turn;
   Connector& connector;

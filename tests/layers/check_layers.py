@@ -28,6 +28,7 @@ BELOW: dict[str, list[str]] = {
     "controller/harden": ["lib", "lib/wire", "controller/toml"],
     "controller/workloads": ["lib", "lib/wire", "provisioning", "controller/toml"],
     "controller/plan": ["lib", "lib/wire", "provisioning", "controller/toml", "controller/workloads"],
+    "controller/policy": ["lib", "lib/wire", "provisioning", "controller/toml", "controller/workloads", "controller/plan"],
     "controller/store": ["lib", "lib/wire", "provisioning"],
     "controller/remote": ["lib", "lib/wire", "provisioning"],
     "controller/analysis": ["lib", "lib/wire", "provisioning"],
