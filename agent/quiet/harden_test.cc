@@ -109,6 +109,16 @@ TEST_F(HardeningTest, ASecondApplyForgetsNothing) {
   EXPECT_EQ(systemd.dump(), before);
 }
 
+TEST_F(HardeningTest, WhatAHalfDoneApplyLeftIsNotTakenForWhatWasFound) {
+  systemd.refuse_to_stop = "cron.service";
+  EXPECT_FALSE(apply().proof.ok);
+  systemd.refuse_to_stop.clear();
+  EXPECT_EQ(row(apply(), "cron.service").found, "enabled, active");
+  EXPECT_TRUE(undo().proof.ok);
+  EXPECT_EQ(systemd.get("/units/cron.service"), "active enabled simple\n");
+  EXPECT_EQ(systemd.dump().find("/dev/null"), std::string::npos);
+}
+
 // The process ends at each of its calls of a tool; once with an undo right away, once after a second apply.
 TEST_F(HardeningTest, UndoAfterADeathAtEveryStep) {
   systemd.put("/proc/sys/vm/swappiness", "60");
@@ -239,6 +249,11 @@ TEST_F(HardeningTest, ACronBesideSystemdCounts) {
   QuietProof proof = apply().proof;
   ASSERT_EQ(proof.problems.size(), 1U);
   EXPECT_EQ(proof.problems[0], "/etc/crontab would be run: process 77 (crond) runs");
+  for (auto [process, space] : {std::pair("self", "pid:[1]"), std::pair("77", "pid:[2]")}) {
+    std::filesystem::create_directories(root() + "/proc/" + process + "/ns");
+    std::filesystem::create_symlink(space, root() + "/proc/" + process + "/ns/pid");
+  }
+  EXPECT_TRUE(verify().ok);  // a container's
 }
 
 TEST_F(HardeningTest, OddAnswersOfSystemctlAreNeverASuccess) {
