@@ -12,6 +12,7 @@
 #include "controller/cli/terminal_progress.h"
 #include "controller/cli/watchdog.h"
 #include "controller/fleet/execute.h"
+#include "controller/harden/profile.h"
 #include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
 #include "lib/files.h"
@@ -155,6 +156,12 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
 
 namespace {
 
+Status take_profile(Context& context, RunInput& input) {
+  if (input.plan.harden_profile == "none") return {};
+  BENCHCTL_TRY(input.harden, load_harden_profile(context.source_root, input.plan.harden_profile));
+  return {};
+}
+
 // Everything from the first machine to the exit code. `row` stands in the store.
 Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& row, const RunInput& input,
                     TerminalProgress& progress, StopRequest& stop, bool json) {
@@ -253,6 +260,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   for (const std::string& folder : {request.runs_dir, context.home})
     BENCHCTL_CHECK(check_space(folder, context.min_free_bytes));
   BENCHCTL_TRY(input.workloads, parts.workloads());
+  BENCHCTL_CHECK(take_profile(context, input));
   BENCHCTL_TRY(auto bundles, make_bundles(context, plan, input.workloads, progress));
   for (const BuiltBundle& bundle : bundles) input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder};
   BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
@@ -289,6 +297,7 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
   BENCHCTL_TRY(input.plan,
                read_plan({"the plan of run " + row.id, row.plan_text, "", host_shape()}, input.workloads, {}));
   BENCHCTL_CHECK(load_inputs(row.folder, input));
+  BENCHCTL_CHECK(take_profile(context, input));
   BENCHCTL_CHECK(prepare_providers(input.plan, parts, progress));
   BENCHCTL_CHECK(store->reopen_run(row.id));
   progress.log_to(row.folder + "/progress.log");

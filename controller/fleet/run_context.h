@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "controller/workloads/workload.h"
 #include "lib/clock.h"
 #include "lib/failpoint.h"
+#include "lib/wire/harden.h"
 #include "provisioning/provider.h"
 #include "provisioning/transport.h"
 
@@ -31,9 +33,10 @@ struct RunInput {
   std::vector<Workload> workloads;
   std::map<std::string, LocalBundle> bundles;  // BundleNeed::key -> what it runs from
   std::string agent_binary;
-  SshIdentity identity;  // of this run, kept outside the store
-  int64_t keep_ms = 0;   // machines are kept this long after the run
-  bool resume = false;   // an earlier controller began it
+  SshIdentity identity;                 // of this run, kept outside the store
+  int64_t keep_ms = 0;                  // machines are kept this long after the run
+  bool resume = false;                  // an earlier controller began it
+  std::optional<HardenProfile> harden;  // machines are made quiet by it, and those that are kept put back
 };
 
 // The parts of the world a run acts on. All outlive the run.

@@ -4,6 +4,7 @@
 
 #include "controller/fleet/machine_record.h"
 #include "controller/fleet/requirements.h"
+#include "controller/remote/harden_client.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/rotate_host_key.h"
 #include "provisioning/cloud_init/ssh_identity.h"
@@ -178,10 +179,13 @@ bool Slot::everything_is_home() {
 
 Status Slot::bring_up() {
   if (!hold_) BENCHCTL_CHECK(make_machine());
-  const std::pair<const char*, Status (Slot::*)()> steps[] = {
-      {"connect", &Slot::reach_machine}, {"facts", &Slot::look_at_machine}, {"equip", &Slot::equip_machine}};
+  const std::pair<const char*, Status (Slot::*)()> steps[] = {{"connect", &Slot::reach_machine},
+                                                              {"facts", &Slot::look_at_machine},
+                                                              {"harden", &Slot::harden_machine},
+                                                              {"equip", &Slot::equip_machine}};
   for (const auto& step : steps) {
     if (world_.stop.requested()) return Error{ErrorKind::kInterrupted, "stopped"};
+    if (step.second == &Slot::harden_machine && !input_.harden) continue;
     BENCHCTL_CHECK(hold_->steps->run(step.first, [&] { return (this->*step.second)(); }));
   }
   return hold_->adopted ? drain() : Status();
@@ -282,6 +286,47 @@ Status Slot::look_at_machine() {
   return {};
 }
 
+QuietStep Slot::quiet_step() {
+  return {world_.store,
+          world_.clock,
+          hold_->id,
+          hold_->link->transport(),
+          hold_->link->agent().agent_path(),
+          harden_journal(*hold_->machine->endpoint)};
+}
+
+Status Slot::harden_machine() {
+  world_.progress.now(hold_->lease.name, "making the machine quiet");
+  Status quiet = make_quiet(quiet_step(), *input_.harden);
+  if (!quiet) {
+    if (quiet.error().kind == ErrorKind::kRejected)
+      BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, quiet.error().message));
+    return quiet;
+  }
+  BENCHCTL_TRY(Facts hardened, hold_->link->agent().facts(in(kShortCallMs)));
+  BENCHCTL_CHECK(world_.store.machine_facts(hold_->id, {"", "", "", "", hardened.document.dump()}));
+  say("quiet by profile " + input_.harden->name + ", proved: nothing starts by itself");
+  return {};
+}
+
+// A machine that lives on after us gets back what was changed, on every way out; over a new connection where ours is
+// gone.
+Status Slot::put_back_quietness() {
+  if (!input_.harden || provider_->capabilities().disposable || !hold_->machine || !hold_->machine->endpoint) return {};
+  BENCHCTL_TRY(MachineRow row, world_.store.machine(hold_->id));
+  BENCHCTL_TRY(auto steps, world_.store.steps(hold_->id));
+  bool begun = std::any_of(steps.begin(), steps.end(), [](const StepRow& step) { return step.name == "harden"; });
+  if (!begun || row.agent_sha256.empty()) return {};
+  return hold_->steps->run("put back", [&]() -> Status {
+    hold_->link->target(*row.endpoint, input_.identity, row.host_key);
+    BENCHCTL_CHECK(hold_->link->open(in(kAgainMs), false));
+    hold_->link->use_agent(row.agent_sha256);
+    BENCHCTL_CHECK(put_back(quiet_step(), *input_.harden));
+    say("put back as it was found");
+    return {};
+  });
+}
+
 Status Slot::equip_machine() {
   AgentClient& agent = hold_->link->agent();
   std::map<std::string, const LocalBundle*> distinct;
@@ -301,6 +346,10 @@ Status Slot::equip_machine() {
     job.bundles_dir = agent.bundles_dir();
     // Where cores are shared with us the noise is ours: it is flagged, and nothing is run again for it.
     if (isolated_) job.repeat_steal_percent = input_.plan.noise.repeat_steal * 100;
+    if (input_.harden) {
+      job.harden = to_json(*input_.harden);
+      job.harden.set("journal", harden_journal(*hold_->machine->endpoint));
+    }
     BENCHCTL_CHECK(save_job(input_.folder, hold_->lease.name, hold_->job));
   }
   return world_.store.set_agent_dir(hold_->id, agent.run_dir(input_.id));
@@ -349,8 +398,12 @@ void Slot::release() {
 
 // Proved gone, or the hold stays and the error is kLeaked.
 void Slot::let_go() {
-  hold_->link->close();
   if (hold_->id == 0) return hold_.reset();
+  if (auto back = put_back_quietness(); !back)
+    fail(Error{ErrorKind::kLeaked, back.error().message +
+                                       "; what was changed is still changed there: benchctl harden " +
+                                       hold_->lease.name + " --undo"});
+  hold_->link->close();
   const Lease& lease = hold_->lease;
   Machine target = hold_->machine.value_or(
       Machine{fleet_.spec.provider, "", lease.name, lease.nonce, lease.run, lease.owner, lease.expires_unix, {}});

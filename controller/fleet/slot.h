@@ -11,6 +11,7 @@
 #include "controller/fleet/job_run.h"
 #include "controller/fleet/link.h"
 #include "controller/fleet/machine_job.h"
+#include "controller/fleet/quiet_step.h"
 #include "controller/fleet/shared.h"
 #include "controller/fleet/steps.h"
 
@@ -50,9 +51,12 @@ class Slot {
   Status reach_machine();
   Status reach_again();
   Status look_at_machine();
+  Status harden_machine();
   Status equip_machine();
+  QuietStep quiet_step();
   Status drain();
   void let_go();
+  Status put_back_quietness();
   bool may_reroll(const Error& error) const;
   Result<std::vector<TrialRow>> trials_at_home();
   void begin_hold(Lease lease, Nanos left);

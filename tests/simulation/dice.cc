@@ -22,6 +22,8 @@ constexpr std::pair<const char*, int> kFaults[] = {
     {"machine dies", 4},
     {"wrong host key", 40},
     {"requirements not met", 400},
+    {"cannot be made quiet", 400},
+    {"timer comes back", 200},
     // The agent
     {"agent killed", 20},
     {"agent falls silent", 6},

@@ -1,6 +1,6 @@
-// simulation --schedules N [--first SEED] [--jobs J]: plays N schedules, prints what went wrong in them by kind, and for
-// each broken invariant the command that plays that schedule again.
-// simulation --seed S: that one alone, told step by step.
+// simulation --schedules N [--first SEED] [--jobs J]: plays N schedules, prints what went wrong in them by kind, and
+// for each broken invariant the command that plays that schedule again. simulation --seed S: that one alone, told step
+// by step.
 // --mutant NAME breaks one thing on purpose (see schedule.h): then schedules must come out broken.
 #include <sys/wait.h>
 #include <unistd.h>

@@ -125,6 +125,10 @@ class Schedule {
     plan.schedule.runs = 1 + static_cast<int>(dice.below(2));
     plan.schedule.warmup_rounds = static_cast<int>(dice.below(2));
     plan.noise.max_repeats = 0.5;
+    if (dice.below(2) == 0) {
+      input_.harden.emplace();
+      input_.harden->name = "simulated";
+    }
     Suite suite;
     suite.name = suite.workload = "sim";
     suite.mode = "once";

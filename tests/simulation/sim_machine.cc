@@ -6,6 +6,7 @@
 #include "lib/sha256.h"
 #include "lib/text.h"
 #include "lib/wire/facts.h"
+#include "lib/wire/harden.h"
 #include "lib/wire/trial.h"
 #include "provisioning/cloud_init/ssh_identity.h"
 
@@ -60,6 +61,8 @@ SimMachine::SimMachine(std::string name, std::string host_key_line, Clock& clock
   model_ = faults.dice().below(2) == 0 ? "Simulated CPU 1" : "Simulated CPU 2";
   avx2_ = !faults.happens("requirements not met");
   ignores_stop_ = faults.happens("agent does not stop");
+  quiet_ = !faults.happens("cannot be made quiet");
+  stays_quiet_ = !faults.happens("timer comes back");
 }
 
 std::string SimMachine::host_key_pin() const {
@@ -92,6 +95,7 @@ Result<CommandResult> SimMachine::run(const std::vector<std::string>& argv, cons
   }
   if (verb == "facts") return facts();
   if (verb == "state") return state();
+  if (verb == "harden") return harden(argv[2]);
   if (verb == "events") return events(argv, options, dropped);
   if (verb == "pull") return pull(word_after(argv, "--unit"), options);
   if (verb == "stop") {
@@ -133,6 +137,15 @@ CommandResult SimMachine::facts() {
   for (const char* group : {"virt", "memory", "kernel", "disk", "time", "os", "state", "agent"})
     document.set(group, Json::object());
   return said(document.dump());
+}
+
+CommandResult SimMachine::harden(const std::string& verb) {
+  HardenReport report;
+  report.verb = verb;
+  report.profile = "simulated";
+  report.proof.ok = quiet_;
+  if (!quiet_) report.proof.problems = {"apt-daily.timer has a next run"};
+  return said(to_json(report).dump());
 }
 
 CommandResult SimMachine::state() {
@@ -215,7 +228,11 @@ void SimMachine::step() {
 void SimMachine::begin_round() {
   for (round_ = 0; round_ < job_->rounds.size(); ++round_)
     if (sealed_names_.count(unit_of(job_->rounds[round_].round)) == 0) break;
-  if (round_ == job_->rounds.size()) return finish(0, "");
+  if (round_ == job_->rounds.size()) {
+    if (job_->harden.as_object().empty()) return finish(0, "");
+    emit("quiet_proof", Json::object({{"when", "end"}, {"ok", stays_quiet_}, {"problems", Json::array()}}));
+    return finish(stays_quiet_ ? 0 : 5, stays_quiet_ ? "" : "a timer has come back");
+  }
   if (stop_asked_) return finish(7, "stopped before all rounds were run");
   if (faults_.happens("disk full")) {
     emit("disk_full", Json::object({{"free", 1}, {"needed", 100}}));

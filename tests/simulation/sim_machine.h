@@ -52,6 +52,7 @@ class SimMachine {
   CommandResult start(const std::vector<std::string>& words, const RunOptions& options);
   CommandResult facts();
   CommandResult state();
+  CommandResult harden(const std::string& verb);
   Result<CommandResult> events(const std::vector<std::string>& argv, const RunOptions& options,
                                const std::function<bool()>& dropped);
   Result<CommandResult> pull(const std::string& unit, const RunOptions& options);
@@ -74,6 +75,7 @@ class SimMachine {
   Nanos back_at_{0};
   bool dead_ = false;
   bool prints_wrong_;
+  bool quiet_, stays_quiet_;
   std::string model_;
   bool avx2_ = true;
 
