@@ -45,6 +45,13 @@ void add(const QuietWorld& world, const std::string& path, bool table, int depth
   if (!content || !table || runs_something(*content)) found[path] = content ? sha256_hex(*content) : "unreadable";
 }
 
+// "pid:[4026531836]"; empty when it cannot be seen.
+std::string namespace_of(const QuietWorld& world, const std::string& process) {
+  char target[64];
+  ssize_t length = readlink(world.path("/proc/" + process + "/ns/pid").c_str(), target, sizeof target);
+  return length < 0 ? "" : std::string(target, static_cast<size_t>(length));
+}
+
 bool is_table(const std::string& folder) {
   return folder == "/etc/cron.d";
 }
@@ -83,10 +90,11 @@ std::vector<std::string> cron_daemons(const QuietWorld& world, const Units& unit
       }
     }
   }
-  // Where systemd is not asked, or one was started past it.
+  // Where systemd is not asked, or one was started past it. Those of containers run other crontabs.
   if (!daemons.empty()) return daemons;
+  const std::string here = namespace_of(world, "self");
   for (const std::string& pid : world.list("/proc")) {
-    if (!parse_int(pid)) continue;
+    if (!parse_int(pid) || namespace_of(world, pid) != here) continue;
     auto name = world.text("/proc/" + pid + "/comm");
     if (name && std::find(std::begin(kNames), std::end(kNames), *name) != std::end(kNames))
       daemons.push_back("process " + pid + " (" + *name + ") runs");

@@ -21,6 +21,7 @@ namespace benchctl {
 class FakeSystemd final : public Commands {
  public:
   explicit FakeSystemd(std::string root) : root_(std::move(root)) {
+    put("/known-masks", "");
     for (const char* folder : {"/units", "/run/systemd/system", "/etc/systemd/system", "/proc/sys/vm"})
       std::filesystem::create_directories(root_ + folder);
   }
@@ -75,7 +76,7 @@ class FakeSystemd final : public Commands {
     if (verb == "show" && names == std::vector<std::string>{"*.timer"}) return show_timers();
     if (verb == "show") return show(names);
     if (verb == "list-timers") return ToolEnd{0, list_answer.empty() ? list_timers() : list_answer};
-    if (verb == "daemon-reload") return ToolEnd{0, ""};
+    if (verb == "daemon-reload") return reload();
     if (refuse_to_stop == names.at(0)) return ToolEnd{1, "Job failed. See the journal.\n"};
     auto now = words(names.at(0));
     if (verb == "start" && masked(names[0])) return ToolEnd{1, "Unit is masked.\n"};
@@ -96,7 +97,19 @@ class FakeSystemd final : public Commands {
     text >> found[0] >> found[1] >> found[2];
     return found;
   }
+  // As of the last reload: systemd remembers.
   bool masked(const std::string& name) const {
+    return get("/known-masks").find("\n" + name + "\n") != std::string::npos;
+  }
+  ToolEnd reload() const {
+    std::string masks;
+    auto names = list_dir(root_ + "/units").value();
+    for (const std::string& name : names)
+      if (mask_link(name)) masks += "\n" + name + "\n";
+    put("/known-masks", masks);
+    return {0, ""};
+  }
+  bool mask_link(const std::string& name) const {
     for (const char* folder : {"/etc/systemd/system.control/", "/etc/systemd/system/"})
       if (std::error_code none; std::filesystem::read_symlink(root_ + folder + name, none) == "/dev/null") return true;
     return false;

@@ -63,7 +63,7 @@ QuietProof prove(const QuietWorld& world, Units& units, const HardenProfile& pro
   return {problems.empty(), std::move(problems)};
 }
 
-Status apply_knobs(const Knobs& knobs, Units& units, Journal& journal, bool repeated, std::vector<HardenRow>& rows) {
+Status apply_knobs(const Knobs& knobs, Units& units, Journal& journal, std::vector<HardenRow>& rows) {
   read_units(knobs, units);
   struct Work {
     Knob* knob;
@@ -77,7 +77,6 @@ Status apply_knobs(const Knobs& knobs, Units& units, Journal& journal, bool repe
     HardenRow row = row_of(*knob, seen);
     const JournalEntry* first = journal.find(row.knob, row.target);
     if (first != nullptr) row.found = first->text;
-    units_touched = units_touched || (!knob->unit().empty() && row.status.empty());
     if (row.status.empty() && knob->satisfied(seen)) {
       row.read_back = seen.text;
       row.status = first != nullptr ? "applied" : "already";
@@ -86,12 +85,12 @@ Status apply_knobs(const Knobs& knobs, Units& units, Journal& journal, bool repe
       // Stopped before it is masked: a timer that is masked while it waits counts as failed.
       for (Pass pass : {Pass::kRunning, Pass::kFiles})
         if (auto changed = knob->change(seen, pass); !changed) fail(row, changed.error());
+      units_touched = units_touched || !knob->unit().empty();
       work.push_back({knob.get(), std::move(seen), rows.size()});
     }
     rows.push_back(std::move(row));
   }
-  // Also when an earlier apply may have died between the links and this.
-  if (units_touched && (!work.empty() || repeated))
+  if (units_touched)
     if (auto told = units.reload(); !told)
       for (const Work& one : work)
         if (!one.knob->unit().empty()) fail(rows[one.row], told.error());
@@ -175,10 +174,13 @@ Result<HardenReport> Hardening::apply(const HardenProfile& profile) {
   bool repeated = exists(journal_);
   BENCHCTL_TRY(Journal journal, Journal::begin(journal_, profile.name, find_crontabs(world_)));
   Units units(world_);
-  BENCHCTL_CHECK(apply_knobs(make_knobs(profile, world_, units), units, journal, repeated, report.rows));
+  // systemd remembers what unit files were until it is told: an apply that died may have made masks it knows nothing
+  // of.
+  if (repeated && units.obstacle().empty()) BENCHCTL_CHECK(units.reload());
+  BENCHCTL_CHECK(apply_knobs(make_knobs(profile, world_, units), units, journal, report.rows));
   BENCHCTL_TRY(Knobs swept, sweep(world_, units, profile, report.rows));
   const size_t before = report.rows.size();
-  BENCHCTL_CHECK(apply_knobs(swept, units, journal, repeated, report.rows));
+  BENCHCTL_CHECK(apply_knobs(swept, units, journal, report.rows));
   for (size_t i = before; i < report.rows.size(); ++i)
     if (report.rows[i].status == "applied")
       report.rows[i].reason = "swept: it had a next run and is in neither list of the profile";

@@ -99,7 +99,10 @@ TEST_F(HardeningTest, AppliesReadsBackAndPutsBackExactly) {
 TEST_F(HardeningTest, ASecondApplyForgetsNothing) {
   const std::string before = systemd.dump();
   apply();
+  systemd.calls.clear();
   HardenReport again = apply();
+  // The first may have died before it told systemd of its masks.
+  EXPECT_TRUE(systemd.calls.front().ends_with("daemon-reload")) << systemd.calls.front();
   EXPECT_TRUE(again.proof.ok);
   EXPECT_EQ(row(again, "cron.service").found, "enabled, active");
   EXPECT_EQ(row(again, "cron.service").status, "applied");
@@ -107,6 +110,16 @@ TEST_F(HardeningTest, ASecondApplyForgetsNothing) {
   undo();
   systemd.put("/proc/sys/vm/swappiness", systemd.get("/proc/sys/vm/swappiness") + "\n");
   EXPECT_EQ(systemd.dump(), before);
+}
+
+TEST_F(HardeningTest, WhatAHalfDoneApplyLeftIsNotTakenForWhatWasFound) {
+  systemd.refuse_to_stop = "cron.service";
+  EXPECT_FALSE(apply().proof.ok);
+  systemd.refuse_to_stop.clear();
+  EXPECT_EQ(row(apply(), "cron.service").found, "enabled, active");
+  EXPECT_TRUE(undo().proof.ok);
+  EXPECT_EQ(systemd.get("/units/cron.service"), "active enabled simple\n");
+  EXPECT_EQ(systemd.dump().find("/dev/null"), std::string::npos);
 }
 
 // The process ends at each of its calls of a tool; once with an undo right away, once after a second apply.
@@ -198,6 +211,7 @@ TEST_F(HardeningTest, TimersThatComeBackAreCaughtWithAndWithoutJson) {
     systemd.list_answer = answer;
     EXPECT_TRUE(verify().ok) << answer;
     ASSERT_EQ(unlink((root() + "/etc/systemd/system/a.timer").c_str()), 0);
+    (void)systemd.run({"systemctl", "daemon-reload"}, {}, false);
     systemd.unit("a.timer", "active", "enabled", "");
     systemd.unit("other.timer", "active", "enabled", "");
     QuietProof proof = verify();
@@ -238,6 +252,11 @@ TEST_F(HardeningTest, ACronBesideSystemdCounts) {
   QuietProof proof = apply().proof;
   ASSERT_EQ(proof.problems.size(), 1U);
   EXPECT_EQ(proof.problems[0], "/etc/crontab would be run: process 77 (crond) runs");
+  for (auto [process, space] : {std::pair("self", "pid:[1]"), std::pair("77", "pid:[2]")}) {
+    std::filesystem::create_directories(root() + "/proc/" + process + "/ns");
+    std::filesystem::create_symlink(space, root() + "/proc/" + process + "/ns/pid");
+  }
+  EXPECT_TRUE(verify().ok);  // a container's
 }
 
 TEST_F(HardeningTest, OddAnswersOfSystemctlAreNeverASuccess) {

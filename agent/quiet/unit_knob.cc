@@ -69,7 +69,8 @@ class UnitKnob final : public Knob {
     if (const std::string& mask = seen.found["mask"].as_string(); !mask.empty()) {
       // A control folder that we make must not outlive the mask: see put_back.
       if (mask.starts_with(kControlDir)) BENCHCTL_CHECK(make_dirs(world_.path(kControlDir), 0755));
-      if (symlink("/dev/null", world_.path(mask).c_str()) != 0) return errno_error("mask " + mask);
+      if (link_target(world_.path(mask)) != "/dev/null" && symlink("/dev/null", world_.path(mask).c_str()) != 0)
+        return errno_error("mask " + mask);
     }
     for (const Json& link : seen.found["links"].as_array())
       if (const std::string& path = link["path"].as_string(); unlink(world_.path(path).c_str()) != 0)
@@ -106,7 +107,8 @@ class UnitKnob final : public Knob {
  private:
   std::string mask_path(const std::string& id) const {
     std::string path = std::string(kUnitsDir) + "/" + id;
-    return there(world_.path(path)) ? std::string(kControlDir) + "/" + id : path;
+    bool taken = there(world_.path(path)) && link_target(world_.path(path)) != "/dev/null";
+    return taken ? std::string(kControlDir) + "/" + id : path;
   }
 
   // What enabling the unit has made: links in the .wants and .requires folders of others.

@@ -107,7 +107,7 @@ bool valid_unit(std::string_view name) {
 }
 
 Status check_knob(const HardenKnob& knob) {
-  const auto& [kind, target, value] = knob;
+  const std::string &kind = knob.knob, &target = knob.target, &value = knob.requested;
   auto wrong = [&](const std::string& what) {
     return Error{ErrorKind::kUsage, "hardening: " + sanitize(kind, 60) + " \"" + sanitize(target, 200) + "\": " + what};
   };
