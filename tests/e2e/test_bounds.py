@@ -101,7 +101,7 @@ def test_strangers_plans(bench: Bench) -> None:
     ("fleet", "words"),
     [
         ('disk = "60TiB"', "are free below"),
-        ('disk = "1PiB"', "must be from"),
+        ('disk = "1PiB"', "must be a size"),
         ('memory = "40TiB"', "more than this computer has"),
         (f"cpus = {(os.cpu_count() or 1) + 1}", "this computer has no CPU"),
     ],
