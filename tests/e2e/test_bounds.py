@@ -51,7 +51,11 @@ def test_a_policy_bounds_run_check_and_try(bench: Bench) -> None:
     path = plan(bench)
     where = policy(bench, '[allow]\nproviders = ["nspawn"]\n')
     said = f'{path}:4:12: provider in [fleet.m] "local" is not allowed: {where}:3 (providers in [allow]) allows nspawn'
-    for words in (["plan", "check", str(path)], ["run", "--plan", str(path)], ["run", "--plan", str(path), "--dry-run"]):
+    for words in (
+        ["plan", "check", str(path)],
+        ["run", "--plan", str(path)],
+        ["run", "--plan", str(path), "--dry-run"],
+    ):
         done = bench(*words)
         assert done.code == 2, words
         assert said in done.err

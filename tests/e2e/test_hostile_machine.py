@@ -12,6 +12,8 @@ import conftest
 import pytest
 from conftest import SOURCE, Bench
 
+REAL_AGENT = conftest.BINARY.parent / "benchagent"
+
 PLAN = """
 schema = 1
 name = "hostile"
@@ -31,7 +33,7 @@ format = "generic"
 """
 
 # What stands where the agent should: the real one beside it does the work, and this changes what it says.
-AGENT = r'''#!/usr/bin/python3
+AGENT = r"""#!/usr/bin/python3
 import json, os, shutil, subprocess, sys
 MODE, REAL = "@MODE@", "@REAL@"
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\u2028\rline"
@@ -92,7 +94,7 @@ if MODE == "pack" and verb == "pull":
     sys.stdout.flush()
     forever("evil")
 os.execv(mine, [mine, *sys.argv[1:]])
-'''
+"""
 
 OWN = "#!/bin/sh\nprintf '\\033[2Jwords\\n' >&2\nprintf 'case,metric,unit,value,better,check\\nanswer,time,us,42,lower,7\\n'\n"
 FAILS = "#!/bin/sh\nprintf '\\033]0;owned\\007\\n' >&2\nprintf '\\033[2J,\\n'\nexit 9\n"
@@ -116,7 +118,7 @@ def hostile(bench: Bench, monkeypatch: pytest.MonkeyPatch):
         (bench.home / name).write_text(text)
         (bench.home / name).chmod(0o755)
     real = place.parent / "real-agent"
-    shutil.copy(SOURCE / "build/bin/benchagent" if not BINARY_AGENT.exists() else BINARY_AGENT, real)
+    shutil.copy(REAL_AGENT, real)
 
     def of(mode: str) -> Bench:
         agent = place / "benchagent"
@@ -125,9 +127,6 @@ def hostile(bench: Bench, monkeypatch: pytest.MonkeyPatch):
         return bench
 
     return of
-
-
-BINARY_AGENT = conftest.BINARY.parent / "benchagent"
 
 
 class Peak:
@@ -169,7 +168,8 @@ def check_unharmed(bench: Bench, out: str, err: str, peak: int) -> None:
     assert size_of(bench.home / "state") < 64 << 20
     assert bench.json("machine", "list") == []
     assert not list(Path("/var/lib/benchctl/local").glob("*.hostile"))
-    assert not list(Path("/").glob("owned")) and not list(bench.home.rglob("owned"))
+    assert not list(Path("/").glob("owned"))
+    assert not list(bench.home.rglob("owned"))
     # The store is sound and says how it ended.
     assert bench.query("PRAGMA quick_check") == [("ok",)]
     assert bench.json("status")[0]["outcome"] == "failed"
