@@ -97,7 +97,7 @@ TEST_F(HostileServerTest, WordsThatWouldActOnATerminal) {
   expect_clean(facts.error().message);
   EXPECT_NE(std::string::npos, facts.error().message.find("\\x1b]0;owned")) << facts.error().message;
   answer("printf '{\"\\033[2J\":1}\\n'");
-  for (auto error : {client_->facts(in_seconds(30)).error(), follow().error()}) expect_clean(error.message);
+  for (const Error& error : {client_->facts(in_seconds(30)).error(), follow().error()}) expect_clean(error.message);
   // Never our marker: the login shell's noise.
   ASSERT_TRUE(write_atomic(scripts_.path() + "/answer", "printf '\\033[31mWelcome\\n'").ok());
   expect_clean(client_->facts(in_seconds(30)).error().message);
