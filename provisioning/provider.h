@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/result.h"
+#include "provisioning/ssh_host.h"
 
 namespace benchctl {
 
@@ -31,6 +32,7 @@ struct MachineSpec {
   std::string arch;  // x86_64 | aarch64
   std::map<std::string, std::string>
       options;  // the provider's own keys: nspawn {cpus="0-1", memory="1GiB", disk="2GiB"}
+  std::vector<SshHost> hosts;  // provider ssh: the machine of each slot
 };
 
 // Written and synced before anything is created. The nonce makes create idempotent and orphans findable.
@@ -69,6 +71,7 @@ struct Machine {
   std::string owner;
   int64_t expires_unix = 0;          // 0: unknown
   std::optional<Endpoint> endpoint;  // absent until the provider knows an address
+  bool same_kernel = false;          // runs on this computer's own kernel after all: not isolated, whatever is promised
 };
 
 // What the machine must be born with: see cloud_init/user_data.h.

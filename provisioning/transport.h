@@ -49,6 +49,9 @@ class Transport {
   // argv is quoted for the remote shell here and nowhere else.
   virtual Result<CommandResult> run(const std::vector<std::string>& argv, const RunOptions& options) = 0;
   virtual TransportCounts counts() const = 0;
+  // What a user should know of this connection although it works: a login shell that is slow or prints, packets that
+  // had to be made smaller. Known after the first command; empty when there is nothing.
+  virtual std::string remark() const { return ""; }
   // Ends every operation under way, from any thread; later calls fail.
   virtual void interrupt() = 0;
 };
@@ -61,9 +64,12 @@ struct SshIdentity {
 
 struct ConnectRequest {
   Endpoint endpoint;
-  SshIdentity identity;
-  std::string host_key;  // "SHA256:…" that the server must show before we authenticate
-  Deadline deadline;     // connecting is retried until then while the machine boots; a wrong host key ends it at once
+  SshIdentity identity;  // not looked at when the endpoint names a key file
+  // "SHA256:…" that the server must show before we authenticate; empty: the endpoint's.
+  std::string host_key;
+  // Connecting is retried until then: a machine boots, a link is down. A wrong host key ends it at once; so does a
+  // client key that is refused by a machine that is kept (the endpoint names a key file), since it does not boot.
+  Deadline deadline;
 };
 
 class Connector {

@@ -430,6 +430,7 @@ def test_structure_of_a_machine_report(tmp_path: Path, report: Report) -> None:
         "# small-1 (functional)",
         "## What this machine is",
         "## How quiet it was",
+        "## Hardening",
         "## What ran",
         "## Results: sequential",
         "## Results: concurrent",
@@ -438,6 +439,8 @@ def test_structure_of_a_machine_report(tmp_path: Path, report: Report) -> None:
     captions = re.findall(r"^\*\*(.*?)\*\*(?: \(functional\))?$", page(store, "small-1", "md"), re.MULTILINE)
     assert captions == [
         "Facts",
+        "Quietness by part",
+        "What the noise rule saw, by arm",
         "Steal",
         "Bundles",
         "Runners and the SQLite each really used",

@@ -88,6 +88,14 @@ Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   return identity;
 }
 
+Result<SshIdentity> Parts::run_identity(const std::string& run) {
+  if (!exists(keys_dir(run) + "/client.pub")) return new_run_identity(run);
+  SshIdentity identity;
+  BENCHCTL_TRY(identity.private_key, read_file(keys_dir(run) + "/client", 64 << 10));
+  BENCHCTL_TRY(identity.public_key, read_file(keys_dir(run) + "/client.pub", 64 << 10));
+  return identity;
+}
+
 Status Parts::forget_run_identity(const std::string& run) {
   return remove_tree(keys_dir(run));
 }
@@ -113,6 +121,24 @@ Result<RunRow> find_run(Store& store, const std::string& word) {
   auto missing = store.run(word);
   if (missing) return missing;
   return Error{missing.error().kind, missing.error().message + "; benchctl status lists them"};
+}
+
+std::map<std::string, Provider*> usable_providers(Parts& parts) {
+  std::map<std::string, Provider*> providers;
+  for (const std::string& name : parts.provider_names()) {
+    MachineSpec spec;
+    spec.provider = name;
+    // One that cannot work here has nothing to list either.
+    if (parts.provider(name)->check(spec)) providers[name] = parts.provider(name);
+  }
+  return providers;
+}
+
+StoreBook lease_book(Store& store) {
+  return StoreBook(store, [&store](const std::string& run) -> Result<bool> {
+    BENCHCTL_TRY(auto holder, lock_holder(store));
+    return holder && holder->run == run;
+  });
 }
 
 Result<std::optional<LockHolder>> lock_holder(Store& store) {

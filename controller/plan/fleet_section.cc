@@ -12,7 +12,7 @@ namespace {
 using Kind = toml::Node::Kind;
 
 constexpr size_t kFleets = 16;
-constexpr int kMachines = 100;
+constexpr size_t kMachines = 100;
 
 // The keys of [fleet.NAME] that only some providers have.
 const std::vector<std::pair<std::string, std::set<std::string>>>& keys_of_providers() {
@@ -86,28 +86,62 @@ void read_require(const toml::Node& node, const std::string& name, PlanContext& 
     table.wrong("cpu_model", "is no RE2 pattern: " + mistake);
 }
 
-void read_hosts(TableReader& table, PlanContext& context, Fleet& fleet) {
+SshHost read_host(const toml::Node& item, const std::string& table, const std::string& become, Findings& findings) {
+  SshHost host;
+  host.become = become;
+  TableReader one(item, "hosts of " + table, findings);
+  one.text("host", host.host);
+  one.text("user", host.user);
+  one.text("key_file", host.key_file, 1000);
+  one.text("host_key", host.host_key);
+  one.integer("port", host.port, 1, 65535);
+  one.refuse_unknown();
+  const std::pair<const char*, const char*> needed[] = {
+      {"host", "the address of the machine"},
+      {"user", "whom to log in as"},
+      {"key_file", "the private key to log in with, such as \"~/.ssh/id_ed25519\""},
+      {"host_key",
+       "the key that the machine must show, \"SHA256:…\" (on it: ssh-keygen -lf "
+       "/etc/ssh/ssh_host_ed25519_key.pub), or \"accept-first\""}};
+  for (auto [key, what] : needed)
+    if (!one.has(key)) one.missing(key, what);
+  if (!host.host.empty() && !valid_ssh_host(host.host)) one.wrong("host", "must be an address or a DNS name");
+  if (!host.user.empty() && !valid_ssh_user(host.user)) one.wrong("user", "is no user name");
+  bool absolute = host.key_file.starts_with("/") || host.key_file.starts_with("~/");
+  // It is the operator's own: nothing that lies beside the plan.
+  if (!host.key_file.empty() && (!absolute || sanitize(host.key_file, 1000) != host.key_file))
+    one.wrong("key_file", "must be an absolute path or begin with ~/");
+  if (!host.host_key.empty() && host.host_key != kAcceptFirst && !valid_host_key(host.host_key))
+    one.wrong("host_key", "must be \"SHA256:\" with 43 characters, as ssh-keygen -l prints it, or \"accept-first\"");
+  return host;
+}
+
+void read_hosts(TableReader& table, PlanContext& context, const std::string& provider, Fleet& fleet) {
+  std::string become;
+  table.choice("become", become, {"sudo"});
   const toml::Node* hosts = table.get("hosts");
-  table.choice("become", fleet.become, {"sudo"});
-  if (hosts == nullptr) return;
+  if (hosts == nullptr) {
+    if (provider == "ssh")
+      table.missing("hosts", "the machines, such as [{ host = \"10.0.0.7\", user = \"bench\", … }]");
+    return;
+  }
   if (hosts->kind != Kind::kArray || hosts->items.empty() || hosts->items.size() > kMachines)
     return table.wrong("hosts",
-                       "must be a list of 1 to 100 tables, such as [{ host = \"10.0.0.7\", user = \"bench\" }]");
+                       "must be a list of 1 to 100 tables, such as [{ host = \"10.0.0.7\", user = \"bench\", … }]");
+  std::set<std::string> seen;
   for (const toml::Node& item : hosts->items) {
     if (item.kind != Kind::kTable) {
       context.findings.error(item.place, "hosts in " + table.name() + " must hold tables only");
       continue;
     }
-    SshHost host;
-    TableReader one(item, "hosts of " + table.name(), context.findings);
-    one.text("host", host.host);
-    one.text("user", host.user);
-    one.text("key_file", host.key_file);
-    one.text("host_key", host.host_key);
-    one.refuse_unknown();
-    if (!one.has("host")) one.missing("host", "the address of the machine");
-    fleet.hosts.push_back(std::move(host));
+    SshHost host = read_host(item, table.name(), become, context.findings);
+    if (!host.host.empty() && !seen.insert(host_and_port(host.host, host.port)).second)
+      context.findings.error(item.place, "hosts in " + table.name() + " name " + quoted(host.host) + " twice");
+    fleet.spec.hosts.push_back(std::move(host));
   }
+  if (table.has("count") && fleet.count != static_cast<int>(fleet.spec.hosts.size()))
+    table.wrong("count", "must be " + std::to_string(fleet.spec.hosts.size()) + " or absent: it follows from hosts");
+  fleet.count = static_cast<int>(fleet.spec.hosts.size());
 }
 
 void read_image(TableReader& table, const std::string& provider, Fleet& fleet) {
@@ -139,12 +173,12 @@ void read_fleet(const toml::Node& node, const std::string& key, PlanContext& con
   table.text("size", fleet.spec.size);
   read_image(table, provider, fleet);
   table.choice("arch", fleet.spec.arch, {"x86_64", "aarch64"});
-  table.integer("count", fleet.count, 1, kMachines);
+  table.integer("count", fleet.count, 1, int64_t{kMachines});
   read_cpus(table, context, fleet);
   read_size_option(table, "memory", 128 << 20, fleet);
   read_size_option(table, "disk", 64 << 20, fleet);
   read_size_option(table, "root", 64 << 20, fleet);
-  read_hosts(table, context, fleet);
+  read_hosts(table, context, provider, fleet);
   if (const toml::Node* require = table.table("require"))
     read_require(*require, "[fleet." + sanitize(key, 64) + ".require]", context, fleet.spec.arch, fleet.require);
   table.refuse_unknown();
@@ -163,7 +197,7 @@ const std::vector<std::string>& known_providers() {
 }
 
 const std::vector<std::string>& available_providers() {
-  static const std::vector<std::string> kProviders{"nspawn", "local"};
+  static const std::vector<std::string> kProviders{"nspawn", "local", "ssh"};
   return kProviders;
 }
 

@@ -40,10 +40,11 @@ const Case kCases[] = {
     {"no suite", "%HEAD%\n%FLEET%", "1:1: the plan needs suite: at least one [[suite]] with a workload or a command"},
     {"one bracket", "%HEAD%\n%FLEET%\n[suite]\nworkload = \"spin\"",
      "5:1: suite must be a list of tables: write [[suite]], with two brackets"},
-    {"no provider", "%HEAD%\n[fleet.a]\ncount = 1\n%SUITE%", "3:1: [fleet.a] needs provider: available: nspawn, local"},
+    {"no provider", "%HEAD%\n[fleet.a]\ncount = 1\n%SUITE%",
+     "3:1: [fleet.a] needs provider: available: nspawn, local, ssh"},
     {"provider not built",
      "%HEAD%\n[fleet.a]\nprovider = \"digitalocean\"\nregion = [\"nyc3\", \"ams3\"]\nsize = \"c-2\"\n%SUITE%",
-     "4:12: provider \"digitalocean\" is not available in this version; available: nspawn, local"},
+     "4:12: provider \"digitalocean\" is not available in this version; available: nspawn, local, ssh"},
     {"key of another provider", "%HEAD%\n%FLEET%\nregion = \"nyc3\"\n%SUITE%",
      "5:10: region in [fleet.a] is no key of provider \"nspawn\""},
     {"option of nspawn for local", "%HEAD%\n[fleet.a]\nprovider = \"local\"\nmemory = \"1GiB\"\n%SUITE%",
@@ -68,20 +69,62 @@ const Case kCases[] = {
     {"AVX2 on Arm",
      "%HEAD%\n[fleet.a]\nprovider = \"hetzner\"\narch = \"aarch64\"\n[fleet.a.require]\ncpu_flags = "
      "[\"avx2\"]\n%SUITE%",
-     "4:12: provider \"hetzner\" is not available in this version; available: nspawn, local\n"
+     "4:12: provider \"hetzner\" is not available in this version; available: nspawn, local, ssh\n"
      "7:13: cpu_flags in [fleet.a.require] asks for \"avx2\", which no aarch64 CPU has"},
     {"pattern", "%HEAD%\n%FLEET%\nrequire = { cpu_model = \"(Xeon\" }\n%SUITE%",
      "5:25: cpu_model in [fleet.a.require] is no RE2 pattern: missing ): (Xeon"},
     {"backreference", "%HEAD%\n%FLEET%\nrequire = { cpu_model = '(a)\\1' }\n%SUITE%",
      "5:25: cpu_model in [fleet.a.require] is no RE2 pattern: invalid escape sequence: \\1"},
-    {"host without address", "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ user = \"bench\" }]\n%SUITE%",
-     "4:12: provider \"ssh\" is not available in this version; available: nspawn, local\n"
-     "5:10: hosts of [fleet.a] needs host: the address of the machine"},
-    {"hardening", "%HEAD%\n[harden]\nprofile = \"quiet\"\n%FLEET%\n%SUITE%",
-     "4:11: profile in [harden] cannot be \"quiet\": hardening is not available in this version; available: none"},
+    {"host with a user only", "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ user = \"bench\" }]\n%SUITE%",
+     "5:10: hosts of [fleet.a] needs host: the address of the machine\n"
+     "5:10: hosts of [fleet.a] needs key_file: the private key to log in with, such as \"~/.ssh/id_ed25519\"\n"
+     "5:10: hosts of [fleet.a] needs host_key: the key that the machine must show, \"SHA256:…\" (on it: ssh-keygen -lf "
+     "/etc/ssh/ssh_host_ed25519_key.pub), or \"accept-first\""},
+    {"ssh without hosts", "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\n%SUITE%",
+     "3:1: [fleet.a] needs hosts: the machines, such as [{ host = \"10.0.0.7\", user = \"bench\", … }]"},
+    {"host that is an option",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"-oProxyCommand=x\", user = \"bench\", key_file = "
+     "\"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
+     "5:19: host in hosts of [fleet.a] must be an address or a DNS name"},
+    {"host like an address",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"10.0.0.700\", user = \"bench\", key_file = "
+     "\"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
+     "5:19: host in hosts of [fleet.a] must be an address or a DNS name"},
+    {"user with a space",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"10.0.0.7\", user = \"a b\", key_file = \"~/.ssh/id\", "
+     "host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
+     "5:38: user in hosts of [fleet.a] is no user name"},
+    {"key beside the plan",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", key_file = \"keys/id\", "
+     "host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
+     "5:58: key_file in hosts of [fleet.a] must be an absolute path or begin with ~/"},
+    {"host key",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", key_file = "
+     "\"~/.ssh/id\", host_key = \"SHA256:x\" }]\n%SUITE%",
+     "5:82: host_key in hosts of [fleet.a] must be \"SHA256:\" with 43 characters, as ssh-keygen -l prints it, or "
+     "\"accept-first\""},
+    {"host port",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", key_file = "
+     "\"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", port = 0 }]\n%SUITE%",
+     "5:143: port in hosts of [fleet.a] must be from 1 to 65535, not 0"},
+    {"become",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nbecome = \"su\"\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", "
+     "key_file = \"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
+     "5:10: become in [fleet.a] must be one of sudo, not \"su\""},
+    {"a machine twice",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", key_file = "
+     "\"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }, { host = \"10.0.0.7\", user "
+     "= \"bench\", key_file = \"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" "
+     "}]\n%SUITE%",
+     "5:138: hosts in [fleet.a] name \"10.0.0.7\" twice"},
+    {"count of hosts",
+     "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\ncount = 3\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", key_file = "
+     "\"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
+     "5:9: count in [fleet.a] must be 1 or absent: it follows from hosts"},
+    {"hardening", "%HEAD%\n[harden]\nprofile = \"../quiet\"\n%FLEET%\n%SUITE%",
+     "4:11: profile in [harden] must be one of none, quiet, not \"../quiet\""},
     {"hardening a machine that is kept",
      "%HEAD%\n[harden]\nprofile = \"quiet\"\n[fleet.a]\nprovider = \"local\"\n%SUITE%",
-     "4:11: profile in [harden] cannot be \"quiet\": hardening is not available in this version; available: none\n"
      "4:11: profile in [harden] changes a machine that is kept ([fleet.a] is local): it needs persistent_ok = true"},
     {"time without unit", "%HEAD%\n[limits]\nttl = 3\n%FLEET%\n%SUITE%",
      "4:7: ttl in [limits] must be a time with its unit, such as \"90s\", \"20m\" or \"3h\""},

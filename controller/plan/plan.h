@@ -23,16 +23,10 @@ struct Require {
   bool allow_burstable = false;
 };
 
-struct SshHost {
-  std::string host, user, key_file, host_key;
-};
-
 struct Fleet {
   MachineSpec spec;
   int count = 1;
   Require require;
-  std::vector<SshHost> hosts;  // provider ssh
-  std::string become;
 };
 
 struct Limits {

@@ -10,6 +10,13 @@
 namespace benchctl {
 namespace {
 
+// Whether a machine shares its cores with this computer, so that its numbers say nothing about speed.
+bool functional(const Plan& plan) {
+  for (const auto& [name, fleet] : plan.fleets)
+    if (fleet.spec.provider != "ssh") return true;
+  return false;
+}
+
 std::string plural(int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -117,7 +124,8 @@ void print_show(const Plan& plan, const std::vector<Workload>& workloads, const 
   print_line(out, "points", std::to_string(total.points));
   print_line(out, "trials", size_text(total) + (total.has_command ? " (own programs counted as 1 s a trial)" : ""));
   print_line(out, "cost", "free");
-  print_line(out, "numbers", "functional: these machines are parts of this computer and share its cores");
+  if (functional(plan))
+    print_line(out, "numbers", "functional: these machines are parts of this computer and share its cores");
   for (const std::string& need : trust_needs(plan))
     print_line(out, "trust", need + " on this computer: needs --trust-plan");
   for (const std::string& warning : plan.warnings) out << warning << "\n";
@@ -186,7 +194,7 @@ Json plan_show_json(const Plan& plan, const std::vector<Workload>& workloads, co
   json.set("trials", total.trials);
   json.set("expected_seconds", total.seconds);
   json.set("cost", 0);
-  json.set("functional", true);
+  json.set("functional", functional(plan));
   json.set("trust_needs", trust_needs(plan));
   json.set("warnings", plan.warnings);
   json.set("resolved", resolved_toml(plan));

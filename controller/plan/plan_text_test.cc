@@ -98,6 +98,32 @@ TEST(PlanText, TheResolvedPlanIsAPlanThatMeansTheSame) {
   }
 }
 
+TEST(PlanText, KeptMachinesSurviveResolving) {
+  const std::string key = "SHA256:" + std::string(43, 'k');
+  std::string text = plan_template();
+  size_t begin = text.find("[fleet.small]"), end = text.find("\n[", begin + 1);
+  text.replace(begin, end - begin,
+               "[fleet.small]\nprovider = \"ssh\"\nbecome = \"sudo\"\nhosts = [{ host = \"10.0.0.7\", user = "
+               "\"bench\", key_file = \"~/.ssh/id\", host_key = \"" +
+                   key +
+                   "\" }, { host = \"fd00::7\", port = 2222, user = \"root\", key_file = \"/k\", host_key = "
+                   "\"accept-first\" }]\n");
+  text.insert(text.find("[harden]\n") + 9, "persistent_ok = true\n");
+  Plan plan = plan_of(resolved_toml(plan_of(text)));
+  const Fleet& fleet = plan.fleets.at("small");
+  EXPECT_EQ(fleet.count, 2);
+  ASSERT_EQ(fleet.spec.hosts.size(), 2u);
+  EXPECT_EQ(fleet.spec.hosts[0].host, "10.0.0.7");
+  EXPECT_EQ(fleet.spec.hosts[0].port, 22);
+  EXPECT_EQ(fleet.spec.hosts[0].host_key, key);
+  EXPECT_EQ(fleet.spec.hosts[1].host, "fd00::7");
+  EXPECT_EQ(fleet.spec.hosts[1].port, 2222);
+  EXPECT_EQ(fleet.spec.hosts[1].user, "root");
+  EXPECT_EQ(fleet.spec.hosts[1].key_file, "/k");
+  EXPECT_EQ(fleet.spec.hosts[1].host_key, kAcceptFirst);
+  for (const SshHost& host : fleet.spec.hosts) EXPECT_EQ(host.become, "sudo");
+}
+
 TEST(PlanText, TheShippedPlansAreGood) {
   for (const char* name : {"local", "local-no-root", "quick"}) {
     auto text = read_file(std::string(BENCHCTL_SOURCE_DIR) + "/plans/" + name + ".toml");

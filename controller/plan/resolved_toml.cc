@@ -66,6 +66,16 @@ class Writer {
   std::string text_;
 };
 
+void write_hosts(Writer& out, const std::vector<SshHost>& hosts) {
+  out.set_text("become", hosts.front().become);  // one for all of a fleet
+  std::vector<std::string> tables;
+  for (const SshHost& host : hosts)
+    tables.push_back("{ host = " + quote(host.host) + ", port = " + std::to_string(host.port) +
+                     ", user = " + quote(host.user) + ", key_file = " + quote(host.key_file) +
+                     ", host_key = " + quote(host.host_key) + " }");
+  out.set("hosts", "[" + join(tables, ", ") + "]");
+}
+
 void write_fleet(Writer& out, const std::string& name, const Fleet& fleet) {
   out.table("[fleet." + name + "]");
   out.set_text("provider", fleet.spec.provider);
@@ -73,6 +83,7 @@ void write_fleet(Writer& out, const std::string& name, const Fleet& fleet) {
   out.set_text("image", fleet.spec.image);
   out.set_text("arch", fleet.spec.arch);
   for (const auto& [key, value] : fleet.spec.options) out.set(key, quote(value));
+  if (!fleet.spec.hosts.empty()) write_hosts(out, fleet.spec.hosts);
   const Require& require = fleet.require;
   out.table("[fleet." + name + ".require]");
   out.set_list("cpu_flags", require.cpu_flags);

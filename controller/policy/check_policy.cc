@@ -65,8 +65,8 @@ class Checker {
       check_member(key + ".region", "region" + where, region, "regions", bounds_.regions);
     if (fleet.spec.regions.empty() && !is_free(fleet.spec.provider) && (bounds_.regions || closed_))
       refuse(key, "[fleet." + name + "] names no region, and " + rule("regions") + " bounds them: name one");
-    for (size_t i = 0; i < fleet.hosts.size(); ++i)
-      check_member(key + ".hosts." + std::to_string(i) + ".host", "host" + where, fleet.hosts[i].host, "hosts",
+    for (size_t i = 0; i < fleet.spec.hosts.size(); ++i)
+      check_member(key + ".hosts." + std::to_string(i) + ".host", "host" + where, fleet.spec.hosts[i].host, "hosts",
                    bounds_.hosts);
   }
 
@@ -126,9 +126,10 @@ std::vector<std::string> strangers_limits(const Plan& plan) {
   for (const auto& [name, fleet] : plan.fleets) {
     here = here || fleet.spec.provider == "local";
     const std::string key = "fleet." + name;
-    if (!fleet.become.empty()) refuse(key + ".become", "become in [fleet." + name + "] asks for another user's rights");
-    for (size_t i = 0; i < fleet.hosts.size(); ++i)
-      if (!fleet.hosts[i].key_file.empty())
+    if (!fleet.spec.hosts.empty() && !fleet.spec.hosts.front().become.empty())
+      refuse(key + ".become", "become in [fleet." + name + "] asks for another user's rights");
+    for (size_t i = 0; i < fleet.spec.hosts.size(); ++i)
+      if (!fleet.spec.hosts[i].key_file.empty())
         refuse(key + ".hosts." + std::to_string(i) + ".key_file", "key_file names a file of this computer");
   }
   for (size_t i = 0; here && i < plan.suites.size(); ++i)

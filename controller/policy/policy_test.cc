@@ -122,8 +122,12 @@ TEST(Policy, StrangersRunNothingHereAndNameNoFileOfOurs) {
   bad.builds["x"].run = {"make"};
   bad.fleets["a"].spec.provider = "local";
   bad.fleets["b"].spec.provider = "ssh";
-  bad.fleets["b"].become = "sudo";
-  bad.fleets["b"].hosts = {{"10.0.0.8", "root", "/root/.ssh/id", ""}};
+  SshHost host;
+  host.host = "10.0.0.8";
+  host.user = "root";
+  host.key_file = "/root/.ssh/id";
+  host.become = "sudo";
+  bad.fleets["b"].spec.hosts = {host};
   bad.suites.push_back({.name = "own", .command = {"./own"}});
   std::string said = verdict(bad, open, true);
   for (const char* what : {"[build.x] runs", "persistent_ok changes", "become in [fleet.b]", "key_file names",

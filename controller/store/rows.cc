@@ -45,6 +45,19 @@ Json to_json(const MachineSpec& spec) {
   Json options = Json::object();
   for (const auto& [key, value] : spec.options) options.set(key, value);
   json.set("options", std::move(options));
+  if (spec.hosts.empty()) return json;
+  Json hosts = Json::array();
+  for (const SshHost& host : spec.hosts) {
+    Json one = Json::object();
+    one.set("host", host.host);
+    one.set("port", host.port);
+    one.set("user", host.user);
+    one.set("key_file", host.key_file);
+    one.set("host_key", host.host_key);
+    one.set("become", host.become);
+    hosts.push(std::move(one));
+  }
+  json.set("hosts", std::move(hosts));
   return json;
 }
 
@@ -57,6 +70,9 @@ Result<MachineSpec> machine_spec_from_json(const Json& json) {
   spec.image = json["image"].as_string();
   spec.arch = json["arch"].as_string();
   for (const auto& [key, value] : json["options"].as_object()) spec.options[key] = value.as_string();
+  for (const Json& one : json["hosts"].as_array())
+    spec.hosts.push_back({one["host"].as_string(), static_cast<int>(one["port"].as_int(22)), one["user"].as_string(),
+                          one["key_file"].as_string(), one["host_key"].as_string(), one["become"].as_string()});
   return spec;
 }
 

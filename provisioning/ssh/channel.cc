@@ -18,8 +18,13 @@ constexpr Nanos kEndGrace = std::chrono::seconds(5);
 
 class Channel {
  public:
-  Channel(Session& session, Clock& clock, const RunOptions& options, ChannelBytes& bytes)
-      : session_(session), clock_(clock), options_(options), bytes_(bytes), marker_("bc-" + random_hex(8)) {}
+  Channel(Session& session, Clock& clock, const std::string& become, const RunOptions& options, ChannelNotes& notes)
+      : session_(session),
+        clock_(clock),
+        become_(become),
+        options_(options),
+        notes_(notes),
+        marker_("bc-" + random_hex(8)) {}
 
   ~Channel() {
     if (channel_ == nullptr) return;
@@ -36,7 +41,7 @@ class Channel {
       end_command();
       return pumped.error();
     }
-    if (!started_) return lost("the login shell did not start it: " + sanitize(noise_ + result_.errors, 300));
+    if (!started_) return not_started();
     if (exit_status_) {
       if (*exit_status_ < 0 || *exit_status_ > 255) return lost("a nonsense exit status");
       result_.exit_code = *exit_status_;
@@ -49,7 +54,17 @@ class Channel {
  private:
   static Error lost(const std::string& what) { return Error{ErrorKind::kProvisioning, what}; }
 
+  Error not_started() const {
+    std::string said = sanitize(trim(noise_ + result_.errors), 300);
+    if (become_.empty()) return lost("the login shell did not start it: " + said);
+    return lost("could not become root by " + become_ + ": " + said +
+                "; the user must be allowed to without a password: `NAME ALL=(root) NOPASSWD: ALL` in "
+                "/etc/sudoers.d/benchctl there");
+  }
+
   Status start(const std::vector<std::string>& argv) {
+    asked_at_ = clock_.now();
+    session_.begin();
     channel_ = ssh_channel_new(session_.get());
     if (channel_ == nullptr) return Error{ErrorKind::kInternal, "out of memory"};
     callbacks_.userdata = this;
@@ -64,12 +79,35 @@ class Channel {
       static_cast<Channel*>(self)->result_.signal = sanitize(signal != nullptr ? signal : "unknown", 32);
     };
     ssh_callbacks_init(&callbacks_);
-    if (ssh_channel_open_session(channel_) != SSH_OK) return lost("open a channel: " + session_.last_error());
+    BENCHCTL_CHECK(until_answered("open a channel", [&] { return ssh_channel_open_session(channel_); }));
     if (ssh_set_channel_callbacks(channel_, &callbacks_) != SSH_OK)
       return Error{ErrorKind::kInternal, "libssh refuses callbacks"};
-    if (ssh_channel_request_exec(channel_, remote_command_line(argv, marker_).c_str()) != SSH_OK)
-      return lost("the server does not run commands: " + session_.last_error());
-    return {};
+    const std::string line = remote_command_line(argv, marker_, become_);
+    return until_answered("run a command", [&] { return ssh_channel_request_exec(channel_, line.c_str()); });
+  }
+
+  // A libssh call that waits for the server's answer; here it waits in Session::wait(), which notices a dead server.
+  template <typename Call>
+  Status until_answered(const char* what, Call call) {
+    ssh_set_blocking(session_.get(), 0);
+    Status status;
+    for (int end = call(); end != SSH_OK; end = call()) {
+      if (end != SSH_AGAIN) {
+        status = lost(std::string(what) + ": " + session_.last_error());
+      } else if (options_.deadline.passed(clock_)) {
+        status = lost("no answer before the deadline");
+      } else if (!session_.wait(milliseconds_left())) {
+        status = broken();
+      }
+      if (!status) break;
+    }
+    ssh_set_blocking(session_.get(), 1);
+    return status;
+  }
+
+  int milliseconds_left() const {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(options_.deadline.left(clock_)).count();
+    return static_cast<int>(std::min<int64_t>(left, 60'000));
   }
 
   // Input, output and errors together until the server closes the channel: its exit status comes after EOF, and a
@@ -85,9 +123,15 @@ class Channel {
       if (moved || closed_) continue;
       if (options_.deadline.passed(clock_)) return lost("no end before the deadline");
       auto left = std::chrono::ceil<std::chrono::milliseconds>(options_.deadline.left(clock_)).count();
-      if (!session_.wait(static_cast<int>(std::min<int64_t>(left, 60'000))) && !closed_)
-        return lost("the connection broke: " + session_.last_error());
+      if (!session_.wait(static_cast<int>(std::min<int64_t>(left, 60'000))) && !closed_) return broken();
     }
+  }
+
+  Error broken() const {
+    if (!session_.silent()) return lost("the connection broke: " + session_.last_error());
+    auto seconds = std::chrono::duration<double>(2 * session_.patience()).count();
+    return lost("the connection broke: no sign of life for " + format_seconds(seconds) +
+                " (the link is cut, or sshd is frozen there)");
   }
 
   Status send_some(bool& moved) {
@@ -114,7 +158,7 @@ class Channel {
       return {};
     }
     moved = sent > 0;
-    bytes_.sent += sent;
+    notes_.sent += sent;
     piece_.remove_prefix(static_cast<size_t>(sent));
     return {};
   }
@@ -125,10 +169,10 @@ class Channel {
     for (int is_stderr : {0, 1}) {
       int count =
           ssh_channel_read_nonblocking(channel_, buffer.data(), static_cast<uint32_t>(buffer.size()), is_stderr);
-      if (count == SSH_ERROR) return lost("the connection broke: " + session_.last_error());
+      if (count == SSH_ERROR) return broken();
       if (count <= 0) continue;
       moved = true;
-      bytes_.received += count;
+      notes_.received += count;
       std::string_view bytes(buffer.data(), static_cast<size_t>(count));
       if (is_stderr == 1) {
         int64_t room = options_.error_cap - static_cast<int64_t>(result_.errors.size());
@@ -150,6 +194,8 @@ class Channel {
       return {};
     }
     started_ = true;
+    notes_.start_time = clock_.now() - asked_at_;
+    notes_.shell_printed = noise_.substr(0, at);
     std::string rest = noise_.substr(at + line.size());
     noise_.clear();
     return rest.empty() ? Status() : take_output(rest);
@@ -184,11 +230,13 @@ class Channel {
 
   Session& session_;
   Clock& clock_;
+  const std::string& become_;
   const RunOptions& options_;
-  ChannelBytes& bytes_;
+  ChannelNotes& notes_;
   const std::string marker_;
   ssh_channel channel_ = nullptr;
   ssh_channel_callbacks_struct callbacks_{};
+  Nanos asked_at_{0};
   bool started_ = false;
   bool closed_ = false;
   bool input_ended_ = false;
@@ -201,7 +249,8 @@ class Channel {
 
 }  // namespace
 
-std::string remote_command_line(const std::vector<std::string>& argv, const std::string& marker) {
+std::string remote_command_line(const std::vector<std::string>& argv, const std::string& marker,
+                                const std::string& become) {
   // Inside single quotes csh still reads `!` and line feeds, fish backslashes. So none of these is sent: they travel as
   // octal escapes for printf's %b, and a real sh makes the words.
   std::string escaped;
@@ -214,12 +263,14 @@ std::string remote_command_line(const std::vector<std::string>& argv, const std:
       escaped += static_cast<char>(c);
     }
   }
-  return "exec /bin/sh -c 'echo " + marker + "; eval \"exec $(printf %b \"$1\")\"' sh '" + escaped + "'";
+  // Before our own shell: nothing has been printed yet when sudo refuses, so its refusal is never taken for an output.
+  std::string as_root = become == "sudo" ? "sudo -n -- " : "";
+  return "exec " + as_root + "/bin/sh -c 'echo " + marker + "; eval \"exec $(printf %b \"$1\")\"' sh '" + escaped + "'";
 }
 
 Result<CommandResult> run_channel(Session& session, Clock& clock, const std::vector<std::string>& argv,
-                                  const RunOptions& options, ChannelBytes& bytes) {
-  Channel channel(session, clock, options, bytes);
+                                  const std::string& become, const RunOptions& options, ChannelNotes& notes) {
+  Channel channel(session, clock, become, options, notes);
   return channel.run(argv);
 }
 

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "lib/text.h"
 
 namespace benchctl {
@@ -22,7 +24,7 @@ int refuse_request(ssh_session, ssh_message, void*) {
   return 1;
 }
 
-bool set_options(ssh_session session, const Endpoint& endpoint, int fd) {
+bool set_options(ssh_session session, const Endpoint& endpoint, const char* host_key_kinds, int fd) {
   const bool no_config = false;
   const int quiet = SSH_LOG_NOLOG, port = endpoint.port;
   const long timeout = kNoTimeoutSeconds;
@@ -30,7 +32,7 @@ bool set_options(ssh_session session, const Endpoint& endpoint, int fd) {
   return set(SSH_OPTIONS_PROCESS_CONFIG, &no_config) && set(SSH_OPTIONS_LOG_VERBOSITY, &quiet) &&
          set(SSH_OPTIONS_HOST, endpoint.host.c_str()) && set(SSH_OPTIONS_PORT, &port) &&
          set(SSH_OPTIONS_USER, endpoint.user.c_str()) && set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null") &&
-         set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null") && set(SSH_OPTIONS_HOSTKEYS, "ssh-ed25519") &&
+         set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null") && set(SSH_OPTIONS_HOSTKEYS, host_key_kinds) &&
          set(SSH_OPTIONS_TIMEOUT, &timeout) && set(SSH_OPTIONS_FD, &fd);
 }
 
@@ -64,7 +66,15 @@ ClientKey::~ClientKey() {
   ssh_key_free(key_);
 }
 
-Session::Session(UniqueFd fd) : fd_(std::move(fd)), session_(ssh_new()), event_(ssh_event_new()) {}
+Session::Session(UniqueFd fd, Clock& clock, Nanos patience)
+    : clock_(clock),
+      patience_(patience),
+      fd_(std::move(fd)),
+      session_(ssh_new()),
+      event_(ssh_event_new()),
+      heard_(std::make_unique<ssh_counter_struct>()) {
+  if (session_ != nullptr) ssh_set_counters(session_, nullptr, heard_.get());
+}
 
 Session::~Session() {
   if (session_ != nullptr) {
@@ -77,13 +87,12 @@ Session::~Session() {
   if (event_ != nullptr) ssh_event_free(event_);
 }
 
-Attempt Session::open(UniqueFd socket, const ConnectRequest& request, const ClientKey& key, Watchdog& watchdog,
-                      Deadline deadline) {
+Attempt Session::open(UniqueFd socket, const Knock& knock, Clock& clock, Watchdog& watchdog, Deadline deadline) {
   Attempt attempt;
-  std::unique_ptr<Session> self(new Session(std::move(socket)));
+  std::unique_ptr<Session> self(new Session(std::move(socket), clock, knock.patience));
   int fd = fcntl(self->fd(), F_DUPFD_CLOEXEC, 0);
   if (self->session_ == nullptr || self->event_ == nullptr || fd < 0 ||
-      !set_options(self->session_, request.endpoint, fd)) {
+      !set_options(self->session_, knock.endpoint, knock.host_key_kinds, fd)) {
     if (fd >= 0) close(fd);
     attempt.why = "libssh could not be set up";
     return attempt;
@@ -95,13 +104,22 @@ Attempt Session::open(UniqueFd socket, const ConnectRequest& request, const Clie
     return std::move(attempt);
   };
   ssh_set_message_callback(self->session_, refuse_request, nullptr);
-  if (ssh_connect(self->session_) != SSH_OK)
-    return failed(Attempt::Outcome::kNotYet, "SSH handshake: " + self->last_error());
-  std::string shown = server_fingerprint(self->session_);
-  if (shown != request.host_key)
-    return failed(Attempt::Outcome::kWrongHostKey,
-                  "host key " + sanitize(shown, 100) + " instead of the pinned " + sanitize(request.host_key, 100));
-  int rc = ssh_userauth_publickey(self->session_, nullptr, key.get());
+  if (ssh_connect(self->session_) != SSH_OK) {
+    std::string why = self->last_error();
+    if (why.find("server host key algo") != std::string::npos)
+      return failed(Attempt::Outcome::kNoHostKeyOfThatKind, "SSH handshake: " + why);
+    attempt.stalled = guard.fired();
+    return failed(Attempt::Outcome::kNotYet,
+                  attempt.stalled ? "the server greets and then stalls in the SSH handshake: its sshd is frozen, or "
+                                    "large packets are lost on the way (MTU)"
+                                  : "SSH handshake: " + why);
+  }
+  attempt.shown = server_fingerprint(self->session_);
+  if (knock.key == nullptr) return failed(Attempt::Outcome::kLooked, "");
+  if (attempt.shown != knock.host_key)
+    return failed(Attempt::Outcome::kWrongHostKey, "host key " + sanitize(attempt.shown, 100) +
+                                                       " instead of the pinned " + sanitize(knock.host_key, 100));
+  int rc = ssh_userauth_publickey(self->session_, nullptr, knock.key->get());
   if (rc == SSH_AUTH_DENIED || rc == SSH_AUTH_PARTIAL)
     return failed(Attempt::Outcome::kKeyRefused, "our key was refused");
   if (rc != SSH_AUTH_SUCCESS) return failed(Attempt::Outcome::kNotYet, "SSH log-in: " + self->last_error());
@@ -121,8 +139,29 @@ std::string Session::last_error() const {
   return sanitize(ssh_get_error(session_), 300);
 }
 
+void Session::begin() {
+  heard_before_ = heard_->in_bytes;
+  heard_at_ = clock_.now();
+  asked_ = false;
+}
+
 bool Session::wait(int milliseconds) {
-  return ssh_event_dopoll(event_, milliseconds) != SSH_ERROR && alive();
+  Nanos now = clock_.now();
+  if (heard_->in_bytes != heard_before_) begin();
+  if (!asked_ && now - heard_at_ >= patience_) {
+    asked_ = true;
+    asked_at_ = now;
+    ssh_set_blocking(session_, 0);
+    ssh_send_keepalive(session_);
+    ssh_set_blocking(session_, 1);
+  } else if (asked_ && now - asked_at_ >= patience_) {
+    silent_ = true;
+    shut_down();
+    return false;
+  }
+  Nanos next = (asked_ ? asked_at_ : heard_at_) + patience_ - now;
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(next, Nanos{0})).count();
+  return ssh_event_dopoll(event_, static_cast<int>(std::min<int64_t>(milliseconds, left))) != SSH_ERROR && alive();
 }
 
 void Session::shut_down() {

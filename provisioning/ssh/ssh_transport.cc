@@ -1,31 +1,38 @@
-#include "provisioning/ssh/ssh_transport.h"
-
-#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <atomic>
-#include <random>
 
 #include "lib/text.h"
 #include "provisioning/ssh/channel.h"
-#include "provisioning/ssh/session.h"
+#include "provisioning/ssh/session_transport.h"
 #include "provisioning/ssh/sigpipe_guard.h"
 #include "provisioning/ssh/tcp.h"
 
 namespace benchctl {
 namespace {
 
-constexpr Nanos kTcpAttempt = std::chrono::seconds(3);   // a fresh SYN finds a machine that has just come up
-constexpr Nanos kSshAttempt = std::chrono::seconds(20);  // handshake and log-in on a slow, loaded machine
 // A command that is late is killed by a message on a connection that still works; the watchdog is for one that does
 // not.
 constexpr Nanos kWatchdogSlack = std::chrono::milliseconds(200);
-constexpr int64_t kFirstPauseMs = 50, kLongestPauseMs = 1000;
+// A fresh connection after large packets were lost: is it the path, or is the link down?
+constexpr Nanos kPathCheck = std::chrono::seconds(3);
+constexpr Nanos kSlowShell = std::chrono::seconds(2);
 
-class SshTransport final : public Transport {
+std::string seconds_of(Nanos span) {
+  return format_seconds(std::chrono::duration<double>(span).count());
+}
+
+class SessionTransport final : public Transport {
  public:
-  SshTransport(std::unique_ptr<Session> session, Clock& clock, std::shared_ptr<Watchdog> watchdog, std::string name)
-      : watchdog_(std::move(watchdog)), session_(std::move(session)), clock_(clock), name_(std::move(name)) {}
+  SessionTransport(std::unique_ptr<Session> session, const Endpoint& endpoint, Clock& clock,
+                   std::shared_ptr<Watchdog> watchdog, std::shared_ptr<NarrowPaths> narrow)
+      : watchdog_(std::move(watchdog)),
+        narrow_(std::move(narrow)),
+        session_(std::move(session)),
+        endpoint_(endpoint),
+        clock_(clock),
+        name_(describe(endpoint)),
+        small_segments_(narrow_->has(endpoint)) {}
 
   Result<CommandResult> run(const std::vector<std::string>& argv, const RunOptions& options) override {
     std::string what = name_ + ": run " + sanitize(shell_quote(argv), 120);
@@ -38,24 +45,40 @@ class SshTransport final : public Transport {
     if (!session_->alive()) return Error{ErrorKind::kProvisioning, what + ": the connection is gone; connect again"};
     SigpipeGuard no_sigpipe;
     Watchdog::Guard guard(*watchdog_, session_->fd(), {options.deadline.at + kWatchdogSlack});
-    ++channels_;
+    const bool first = channels_++ == 0;
     Nanos started = clock_.now();
-    ChannelBytes bytes;
-    auto result = run_channel(*session_, clock_, argv, options, bytes);
-    sent_ += bytes.sent;
-    received_ += bytes.received;
+    ChannelNotes notes;
+    auto result = run_channel(*session_, clock_, argv, endpoint_.become, options, notes);
+    sent_ += notes.sent;
+    received_ += notes.received;
+    if (first) first_ = notes;
     if (result.ok()) return result;
     if (interrupted_) return Error{ErrorKind::kInterrupted, what + ": interrupted"};
+    std::string path = path_trouble();
     if (options.deadline.passed(clock_)) {
       session_->shut_down();
-      auto seconds = std::chrono::duration<double>(clock_.now() - started).count();
-      return Error{ErrorKind::kProvisioning, what + ": had not ended after " + format_seconds(seconds) +
-                                                 ", its deadline; the connection was given up"};
+      return Error{ErrorKind::kProvisioning, what + ": had not ended after " + seconds_of(clock_.now() - started) +
+                                                 ", its deadline; the connection was given up" + path};
     }
-    return result.error().in(what);
+    Error error = result.error().in(what);
+    error.message += path;
+    return error;
   }
 
   TransportCounts counts() const override { return {1, channels_, sent_, received_}; }
+
+  std::string remark() const override {
+    std::vector<std::string> all;
+    if (first_.start_time > kSlowShell)
+      all.push_back("its login shell took " + seconds_of(first_.start_time) +
+                    " to start a command; look at what its start-up files do");
+    if (!first_.shell_printed.empty())
+      all.push_back("the login shell prints text before every command (\"" + sanitize(trim(first_.shell_printed), 80) +
+                    "\"); it was left out");
+    if (small_segments_)
+      all.push_back("large packets get lost on the way there (MTU); packets of at most 1,240 bytes are used");
+    return all.empty() ? "" : name_ + ": " + join(all, "; ");
+  }
 
   void interrupt() override {
     interrupted_ = true;
@@ -63,80 +86,48 @@ class SshTransport final : public Transport {
   }
 
  private:
+  // Called when an operation failed. Small packets get through on a new connection while large ones were lost on the
+  // old one: the path carries less than it says. The next connection to the machine uses small ones.
+  std::string path_trouble() {
+    if (small_segments_ || !bytes_vanish(session_->fd())) return "";
+    UniqueFd never(eventfd(0, EFD_CLOEXEC));
+    Deadline end = Deadline::in(clock_, kPathCheck);
+    auto socket = tcp_connect(endpoint_, true, clock_, end, never.get());
+    if (!socket || !await_greeting(socket->get(), clock_, end, never.get())) return "";
+    narrow_->add(endpoint_);
+    return "; small packets reach the machine and large ones do not: the MTU of the path is smaller than that of the "
+           "interface (set it there; until then the next connection uses small packets)";
+  }
+
   std::shared_ptr<Watchdog> watchdog_;
+  std::shared_ptr<NarrowPaths> narrow_;
   std::unique_ptr<Session> session_;
+  const Endpoint endpoint_;
   Clock& clock_;
   const std::string name_;
+  const bool small_segments_;
+  ChannelNotes first_;
   std::atomic<bool> interrupted_ = false;
   std::atomic<int64_t> channels_ = 0, sent_ = 0, received_ = 0;
 };
 
-// Half to all of the given pause, so that many machines' retries spread out.
-int64_t jittered(int64_t pause_ms) {
-  static thread_local std::minstd_rand random{std::random_device{}()};
-  return std::uniform_int_distribution<int64_t>(pause_ms / 2, pause_ms)(random);
-}
-
 }  // namespace
 
-SshConnector::SshConnector(Clock& clock)
-    : clock_(clock), watchdog_(std::make_shared<Watchdog>(clock)), cancel_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-
-SshConnector::~SshConnector() = default;
-
-void SshConnector::interrupt() {
-  eventfd_write(cancel_.get(), 1);
+void NarrowPaths::add(const Endpoint& endpoint) {
+  std::lock_guard lock(mutex_);
+  machines_.insert(endpoint.netns + " " + host_and_port(endpoint.host, endpoint.port));
 }
 
-Result<std::unique_ptr<Transport>> SshConnector::connect(const ConnectRequest& request) {
-  const std::string name = describe(request.endpoint);
-  auto fail = [&](ErrorKind kind, const std::string& what) { return Error{kind, "connect to " + name + ": " + what}; };
-  if (!request.host_key.starts_with("SHA256:"))
-    return fail(ErrorKind::kInternal, "no pinned host key given, and none is trusted on first use");
-  auto key = ClientKey::from_text(request.identity.private_key);
-  if (!key) return fail(key.error().kind, key.error().message);
-  SigpipeGuard no_sigpipe;
-  Nanos started = clock_.now();
-  int64_t attempts = 0, refusals = 0, pause_ms = kFirstPauseMs;
-  std::string last = "no time for a first attempt";
-  while (!request.deadline.passed(clock_)) {
-    ++attempts;
-    auto within = [&](Nanos span) { return Deadline{std::min(request.deadline.at, clock_.now() + span)}; };
-    auto socket = tcp_connect(request.endpoint, clock_, within(kTcpAttempt), cancel_.get());
-    if (!socket) {
-      if (socket.error().kind == ErrorKind::kInterrupted) return fail(ErrorKind::kInterrupted, "interrupted");
-      last = socket.error().message;
-    } else {
-      Attempt attempt = Session::open(std::move(*socket), request, *key, *watchdog_, within(kSshAttempt));
-      switch (attempt.outcome) {
-        case Attempt::Outcome::kOpen:
-          return std::unique_ptr<Transport>(
-              std::make_unique<SshTransport>(std::move(attempt.session), clock_, watchdog_, name));
-        case Attempt::Outcome::kWrongHostKey:
-          return fail(ErrorKind::kProvisioning,
-                      "the server showed the " + attempt.why + "; it is another machine, or someone stands in between");
-        case Attempt::Outcome::kKeyRefused:
-          ++refusals;
-          break;
-        case Attempt::Outcome::kNotYet:
-          break;
-      }
-      last = attempt.why;
-    }
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(request.deadline.left(clock_)).count();
-    pollfd cancelled{cancel_.get(), POLLIN, 0};
-    if (poll(&cancelled, 1, static_cast<int>(std::min(jittered(pause_ms), left))) > 0)
-      return fail(ErrorKind::kInterrupted, "interrupted");
-    pause_ms = std::min(pause_ms * 3 / 2, kLongestPauseMs);
-  }
-  std::string tried = std::to_string(attempts) + (attempts == 1 ? " attempt" : " attempts") + " in " +
-                      format_seconds(std::chrono::duration<double>(clock_.now() - started).count());
-  if (refusals > 0)
-    return fail(ErrorKind::kProvisioning, "the machine answers with the right host key but refuses our key as user " +
-                                              request.endpoint.user + " (" + std::to_string(refusals) + " refusals, " +
-                                              tried + "; last: " + last +
-                                              "); look at its authorized_keys and at whether cloud-init has finished");
-  return fail(ErrorKind::kProvisioning, "no SSH server answered (" + tried + "; last: " + last + ")");
+bool NarrowPaths::has(const Endpoint& endpoint) {
+  std::lock_guard lock(mutex_);
+  return machines_.count(endpoint.netns + " " + host_and_port(endpoint.host, endpoint.port)) != 0;
+}
+
+std::unique_ptr<Transport> make_session_transport(std::unique_ptr<Session> session, const Endpoint& endpoint,
+                                                  Clock& clock, std::shared_ptr<Watchdog> watchdog,
+                                                  std::shared_ptr<NarrowPaths> narrow) {
+  return std::make_unique<SessionTransport>(std::move(session), endpoint, clock, std::move(watchdog),
+                                            std::move(narrow));
 }
 
 }  // namespace benchctl

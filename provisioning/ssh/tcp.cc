@@ -9,13 +9,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "lib/text.h"
+
 namespace benchctl {
 namespace {
+
+// Fits into the 1,280 bytes that every IPv6 path carries, with room for headers and options.
+constexpr int kSmallSegment = 1180;
 
 struct Candidate {
   UniqueFd fd;
@@ -83,42 +89,89 @@ void notice_dead_peers(int fd) {
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30'000);
 }
 
-Status connect_one(Candidate& candidate, Clock& clock, Deadline deadline, int cancel_fd) {
+Error connect_error(int code) {
+  std::string advice = code == ECONNREFUSED ? " (a machine is there, and nothing listens on that port)"
+                       : code == ETIMEDOUT  ? " (nothing answers at all: is it running, is the address right, does a "
+                                              "firewall drop what we send?)"
+                       : code == EHOSTUNREACH || code == ENETUNREACH ? " (is the address right, is the network up?)"
+                                                                     : "";
+  return Error{ErrorKind::kProvisioning, std::string("connect: ") + std::strerror(code) + advice};
+}
+
+// Waits for `events`, at most until the deadline; kInterrupted when cancelled. False: not yet.
+Result<bool> wait_for(int fd, short events, Clock& clock, Deadline deadline, int cancel_fd) {
+  pollfd fds[] = {{fd, events, 0}, {cancel_fd, POLLIN, 0}};
+  auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock)).count();
+  if (poll(fds, 2, static_cast<int>(std::min<int64_t>(left, 60'000))) < 0 && errno != EINTR)
+    return network_error("poll", errno);
+  if (fds[1].revents != 0) return Error{ErrorKind::kInterrupted, "interrupted"};
+  return fds[0].revents != 0;
+}
+
+Status connect_one(Candidate& candidate, bool small_segments, Clock& clock, Deadline deadline, int cancel_fd) {
   notice_dead_peers(candidate.fd.get());
+  if (small_segments) set_option(candidate.fd.get(), IPPROTO_TCP, TCP_MAXSEG, kSmallSegment);
   if (connect(candidate.fd.get(), reinterpret_cast<sockaddr*>(&candidate.address), candidate.length) == 0) return {};
-  if (errno != EINPROGRESS) return network_error("connect", errno);
+  if (errno != EINPROGRESS) return connect_error(errno);
   while (true) {
-    pollfd fds[] = {{candidate.fd.get(), POLLOUT, 0}, {cancel_fd, POLLIN, 0}};
-    auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock)).count();
-    int ready = poll(fds, 2, static_cast<int>(std::min<int64_t>(left, 60'000)));
-    if (ready < 0 && errno != EINTR) return network_error("poll", errno);
-    if (fds[1].revents != 0) return Error{ErrorKind::kInterrupted, "interrupted"};
-    if (ready > 0 && fds[0].revents != 0) break;
-    if (deadline.passed(clock)) return network_error("connect", ETIMEDOUT);
+    BENCHCTL_TRY(bool ready, wait_for(candidate.fd.get(), POLLOUT, clock, deadline, cancel_fd));
+    if (ready) break;
+    if (deadline.passed(clock)) return connect_error(ETIMEDOUT);
   }
   int code = 0;
   socklen_t length = sizeof code;
   getsockopt(candidate.fd.get(), SOL_SOCKET, SO_ERROR, &code, &length);
-  if (code != 0) return network_error("connect", code);
+  if (code != 0) return connect_error(code);
   return {};
 }
 
 }  // namespace
 
 std::string describe(const Endpoint& endpoint) {
-  bool v6 = endpoint.host.find(':') != std::string::npos;
-  return endpoint.user + "@" + (v6 ? "[" + endpoint.host + "]" : endpoint.host) + ":" + std::to_string(endpoint.port);
+  return endpoint.user + "@" + host_and_port(endpoint.host, endpoint.port);
 }
 
-Result<UniqueFd> tcp_connect(const Endpoint& endpoint, Clock& clock, Deadline deadline, int cancel_fd) {
+Result<UniqueFd> tcp_connect(const Endpoint& endpoint, bool small_segments, Clock& clock, Deadline deadline,
+                             int cancel_fd) {
   BENCHCTL_TRY(auto found, candidates_in(endpoint));
   Status last;
   for (Candidate& candidate : found) {
-    last = connect_one(candidate, clock, deadline, cancel_fd);
+    last = connect_one(candidate, small_segments, clock, deadline, cancel_fd);
     if (last.ok()) return std::move(candidate.fd);
     if (last.error().kind == ErrorKind::kInterrupted) break;
   }
   return last.error();
+}
+
+Status await_greeting(int fd, Clock& clock, Deadline deadline, int cancel_fd) {
+  auto failed = [](const std::string& what) { return Error{ErrorKind::kProvisioning, what}; };
+  char seen[1024];
+  int wanted = 4;  // "SSH-"; a server may say other lines before it
+  while (true) {
+    // What has been peeked at stays: without this, poll() would report it again and again.
+    set_option(fd, SOL_SOCKET, SO_RCVLOWAT, wanted);
+    BENCHCTL_TRY(bool ready, wait_for(fd, POLLIN, clock, deadline, cancel_fd));
+    ssize_t count = recv(fd, seen, sizeof seen, MSG_PEEK | MSG_DONTWAIT);
+    std::string_view text(seen, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    std::string words = "; it says: " + sanitize(text, 200);
+    if (text.starts_with("SSH-") || text.find("\nSSH-") != std::string_view::npos) break;
+    if (count < 0 && errno != EAGAIN && errno != EINTR)
+      return failed(std::string("it accepted the connection and then broke it: ") + std::strerror(errno) +
+                    " (too many log-ins at once, or we are banned there?)");
+    if (text.size() == sizeof seen) return failed("what answers there is no SSH server" + words);
+    // Readable, and no more than before: the other side has ended the connection.
+    if (ready && static_cast<int>(text.size()) < wanted)
+      return failed(
+          "it ended the connection without an SSH greeting (too many log-ins at once, or we are banned "
+          "there?)" +
+          (text.empty() ? "" : words));
+    wanted = static_cast<int>(text.size()) + 1;
+    if (!deadline.passed(clock)) continue;
+    if (!text.empty()) return failed("what answers there is no SSH server" + words);
+    return failed("it accepts the connection and says nothing: its sshd is frozen or overloaded (no answer in time)");
+  }
+  set_option(fd, SOL_SOCKET, SO_RCVLOWAT, 1);
+  return {};
 }
 
 }  // namespace benchctl

@@ -58,9 +58,9 @@ std::string must_read(const std::string& path) {
 
 }  // namespace
 
-KeyPair make_key_pair(const std::string& folder, const std::string& name) {
+KeyPair make_key_pair(const std::string& folder, const std::string& name, const std::string& type) {
   std::string path = folder + "/" + name, said = path + ".fingerprint";
-  run_program({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", path});
+  run_program({"ssh-keygen", "-q", "-t", type, "-N", "", "-C", name, "-f", path});
   run_program({"sh", "-c", "ssh-keygen -lf \"$1\" >\"$2\"", "sh", path + ".pub", said});
   KeyPair pair;
   pair.identity = {must_read(path), must_read(path + ".pub")};

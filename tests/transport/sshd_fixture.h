@@ -30,7 +30,7 @@ struct KeyPair {
   SshIdentity identity;
   std::string pin;  // SHA256:…
 };
-KeyPair make_key_pair(const std::string& folder, const std::string& name);
+KeyPair make_key_pair(const std::string& folder, const std::string& name, const std::string& type = "ed25519");
 
 int free_port();
 
@@ -60,6 +60,7 @@ class Sshd {
   std::string log() const;
   ConnectRequest request(std::chrono::seconds within = std::chrono::seconds(20)) const;
   int port() const { return port_; }
+  int pid() const { return process_ ? process_->pid() : -1; }  // of the listener
 
  private:
   TempDir folder_;

@@ -1,0 +1,140 @@
+#include "provisioning/providers/ssh_book.h"
+
+#include <algorithm>
+
+#include "lib/files.h"
+#include "lib/text.h"
+
+namespace benchctl {
+namespace {
+
+constexpr std::chrono::seconds kLockTime{20};
+constexpr int64_t kFileBytes = 4 << 20;
+
+Json to_json(const Machine& machine) {
+  Json json = Json::object();
+  json.set("nonce", machine.nonce);
+  json.set("name", machine.name);
+  json.set("id", machine.id);
+  json.set("run", machine.run);
+  json.set("owner", machine.owner);
+  json.set("expires_unix", machine.expires_unix);
+  const Endpoint& at = *machine.endpoint;
+  json.set("host", at.host);
+  json.set("port", at.port);
+  json.set("user", at.user);
+  json.set("netns", at.netns);
+  json.set("work_dir", at.work_dir);
+  json.set("key_file", at.key_file);
+  json.set("host_key", at.host_key);
+  json.set("become", at.become);
+  return json;
+}
+
+Machine machine_from_json(const Json& json) {
+  Machine machine{"ssh",
+                  json["id"].as_string(),
+                  json["name"].as_string(),
+                  json["nonce"].as_string(),
+                  json["run"].as_string(),
+                  json["owner"].as_string(),
+                  json["expires_unix"].as_int(),
+                  Endpoint{}};
+  Endpoint& at = *machine.endpoint;
+  at.host = json["host"].as_string();
+  at.port = static_cast<int>(json["port"].as_int(22));
+  at.user = json["user"].as_string();
+  at.netns = json["netns"].as_string();
+  at.work_dir = json["work_dir"].as_string();
+  at.key_file = json["key_file"].as_string();
+  at.host_key = json["host_key"].as_string();
+  at.become = json["become"].as_string();
+  return machine;
+}
+
+// The document without the machine of that nonce.
+Json others(const Json& document, const std::string& nonce) {
+  Json kept = Json::array();
+  for (const Json& one : document["machines"].as_array())
+    if (one["nonce"].as_string() != nonce) kept.push(one);
+  return kept;
+}
+
+}  // namespace
+
+Result<Json> SharedJson::read() const {
+  if (!exists(path_)) return Json::object();
+  BENCHCTL_TRY(std::string text, read_file(path_, kFileBytes));
+  auto json = Json::parse(text);
+  if (!json) return json.error().in(path_);
+  return json;
+}
+
+Status SharedJson::change(const std::function<Status(Json&)>& edit) {
+  BENCHCTL_CHECK(make_dirs(path_.substr(0, path_.rfind('/'))));
+  Deadline deadline = Deadline::in(clock_, kLockTime);
+  auto lock = FileLock::take(path_ + ".lock", "benchctl");
+  while (!lock && lock.error().kind == ErrorKind::kInterrupted && !deadline.passed(clock_)) {
+    clock_.sleep(std::chrono::milliseconds(20));
+    lock = FileLock::take(path_ + ".lock", "benchctl");
+  }
+  if (!lock) return Error{ErrorKind::kInternal, lock.error().message};
+  BENCHCTL_TRY(Json document, read());
+  BENCHCTL_CHECK(edit(document));
+  return write_atomic(path_, document.dump_pretty(), 0600);
+}
+
+Result<std::optional<KnownHosts::Entry>> KnownHosts::find(const std::string& host_and_port) const {
+  BENCHCTL_TRY(Json document, file_.read());
+  const Json& one = document["hosts"][host_and_port];
+  if (one.is_null()) return std::optional<Entry>();
+  return std::optional<Entry>(Entry{one["host_key"].as_string(), one["since"].as_string()});
+}
+
+Status KnownHosts::add(const std::string& host_and_port, const std::string& host_key) {
+  return file_.change([&](Json& document) -> Status {
+    Json hosts = document["hosts"].is_object() ? document["hosts"] : Json::object();
+    const std::string& before = hosts[host_and_port]["host_key"].as_string();
+    if (before == host_key) return {};
+    if (!before.empty())
+      return Error{ErrorKind::kProvisioning, host_and_port + " shows the host key " + host_key + " and had " + before};
+    Json one = Json::object();
+    one.set("host_key", host_key);
+    one.set("since", format_utc(clock_.unix_ms()));
+    hosts.set(host_and_port, std::move(one));
+    document.set("hosts", std::move(hosts));
+    return {};
+  });
+}
+
+Result<std::vector<Machine>> SshBook::all() const {
+  BENCHCTL_TRY(Json document, file_.read());
+  std::vector<Machine> machines;
+  for (const Json& one : document["machines"].as_array()) machines.push_back(machine_from_json(one));
+  return machines;
+}
+
+Result<std::optional<Machine>> SshBook::find(const std::string& nonce) const {
+  BENCHCTL_TRY(auto machines, all());
+  for (Machine& machine : machines)
+    if (machine.nonce == nonce) return std::optional<Machine>(std::move(machine));
+  return std::optional<Machine>();
+}
+
+Status SshBook::put(const Machine& machine) {
+  return file_.change([&](Json& document) -> Status {
+    Json machines = others(document, machine.nonce);
+    machines.push(to_json(machine));
+    document.set("machines", std::move(machines));
+    return {};
+  });
+}
+
+Status SshBook::remove(const std::string& nonce) {
+  return file_.change([&](Json& document) -> Status {
+    document.set("machines", others(document, nonce));
+    return {};
+  });
+}
+
+}  // namespace benchctl
