@@ -43,7 +43,9 @@ class PeakMemory {
 
 void expect_clean(const std::string& said) {
   EXPECT_FALSE(said.empty());
-  EXPECT_EQ(said, sanitize(said, 8000)) << "acts on a terminal";
+  // Not by our own sanitiser: it may be what is wrong.
+  for (unsigned char c : said) EXPECT_TRUE(c >= 0x20 && c != 0x7F) << "byte " << int{c} << " acts on a terminal";
+  for (const char* hidden : {"\u202e", "\u2028", "\u009b"}) EXPECT_EQ(std::string::npos, said.find(hidden));
   EXPECT_LT(said.size(), 4000U);
 }
 
@@ -95,7 +97,7 @@ TEST_F(HostileServerTest, WordsThatWouldActOnATerminal) {
   expect_clean(facts.error().message);
   EXPECT_NE(std::string::npos, facts.error().message.find("\\x1b]0;owned")) << facts.error().message;
   answer("printf '{\"\\033[2J\":1}\\n'");
-  for (auto error : {client_->facts(in_seconds(30)).error(), follow().error()}) expect_clean(error.message);
+  for (const Error& error : {client_->facts(in_seconds(30)).error(), follow().error()}) expect_clean(error.message);
   // Never our marker: the login shell's noise.
   ASSERT_TRUE(write_atomic(scripts_.path() + "/answer", "printf '\\033[31mWelcome\\n'").ok());
   expect_clean(client_->facts(in_seconds(30)).error().message);
@@ -175,6 +177,9 @@ TEST_F(HostileServerTest, PacksThatWantOutOrLie) {
                                      in_seconds(60));
     ASSERT_FALSE(pulled.ok()) << name;
     expect_clean(pulled.error().message);
+    if (name.find("room") != std::string::npos) {
+      EXPECT_NE(std::string::npos, pulled.error().message.find("it needs 1.0 TiB")) << pulled.error().message;
+    }
     EXPECT_EQ(std::vector<std::string>{"unit"}, list_dir(home_.path()).value()) << name;
     EXPECT_TRUE(list_dir(home_.path() + "/unit").value().empty()) << name << ": " << pulled.error().message;
   }
