@@ -93,6 +93,15 @@ class SshProviderTest : public ::testing::Test {
                       "/carol /var/tmp /run/lock /root -maxdepth 2 -printf "
                       "'%p %U %m %s\\n' | grep -v '^/root/\\.cache' | sort");
   }
+  // A program of the plain user's, in the background.
+  void as_bench(const std::string& command) {
+    EXPECT_EQ("", on_machine("setpriv --reuid=4242 --regid=4242 --clear-groups sh -c '" + command +
+                             " </dev/null >/dev/null 2>&1 &'"));
+  }
+  void start_agent(const std::string& work, int seconds) {
+    EXPECT_EQ("", on_machine("cp /bin/sleep " + work + "/agent-x && chown 4242 " + work + "/agent-x"));
+    as_bench(work + "/agent-x " + std::to_string(seconds));
+  }
   void expire_lock() {
     on_machine(
         "cd /run/lock; u=$(stat -c %u benchctl-machine.lock); sed -i 's/^expires=.*/expires=1/' "
@@ -128,18 +137,16 @@ TEST_F(SshProviderTest, AUsersMachineIsTakenOnceAndGivenBackAsItWas) {
   ASSERT_EQ(0, stat(book.c_str(), &st));
   EXPECT_EQ(0600u, st.st_mode & 0777);
 
-  // A program of ours that still runs there ends with it.
-  on_machine("cp /bin/sleep " + work + "/agent-x; chown bench " + work + "/agent-x 2>/dev/null; " + work +
-             "/agent-x 1000 </dev/null >/dev/null 2>&1 &");
-  on_machine("su -s /bin/sh bench -c 'BENCHCTL_SCRATCH=" + work +
-             "/scratch/1 sleep 1001 </dev/null >/dev/null 2>&1 &'");
+  // A program of ours that still runs there ends with it; so does what a trial left behind.
+  start_agent(work, 1000);
+  as_bench("BENCHCTL_SCRATCH=" + work + "/scratch/1 sleep 1001");
+  EXPECT_EQ("2\n", on_machine("pgrep -c -u 4242 -f '(agent-x|sleep) 100[01]'"));
   ASSERT_TRUE(release(alice.provider, *machine, system_clock(), in_seconds(60)).ok());
-  EXPECT_EQ("", on_machine("pgrep -f 'sleep 100[1]'"));
+  EXPECT_EQ("0\n", on_machine("pgrep -c -u 4242 -f '(agent-x|sleep) 100[01]'"));
   EXPECT_EQ(before, listing());
   EXPECT_EQ(MachineState::kGone, *alice.provider.state(*machine));
   EXPECT_EQ(0u, alice.provider.list("")->size());
   EXPECT_TRUE(alice.provider.destroy(*machine).ok());
-  on_machine("pkill -f '" + work + "/agent-[x]'");  // root's own, which no plain user can end
 }
 
 TEST_F(SshProviderTest, ASecondRunIsRefusedAndToldWhoHoldsTheMachine) {
@@ -179,8 +186,7 @@ TEST_F(SshProviderTest, AnExpiredLockIsTakenOverUnlessItsProcessesStillRun) {
   ASSERT_FALSE(foreign.ok());
   EXPECT_TRUE(has(foreign.error().message, "only that user or root")) << foreign.error().message;
   const std::string work = old->endpoint->work_dir;
-  on_machine("cp /bin/sleep " + work + "/agent-x; chown bench " + work + "/agent-x; su -s /bin/sh bench -c '" + work +
-             "/agent-x 1000 </dev/null >/dev/null 2>&1 &'");
+  start_agent(work, 1002);
   auto busy = bob.provider.create(spec(), second, {});
   ASSERT_FALSE(busy.ok());
   EXPECT_EQ(ErrorKind::kInterrupted, busy.error().kind);
@@ -295,9 +301,12 @@ TEST_F(SshProviderTest, AFolderThatCannotExecuteIsPassedOver) {
   EXPECT_TRUE(machine->endpoint->work_dir.starts_with("/var/tmp/benchctl-bc-")) << machine->endpoint->work_dir;
   ASSERT_TRUE(alice.provider.destroy(*machine).ok());
   sshd_.reset();
-  ASSERT_NO_FATAL_FAILURE(begin("",
-                                "mount -t tmpfs -o noexec,mode=1777 home $D/bench && mount -t tmpfs -o "
-                                "noexec,mode=1777 var /var/tmp && mount -t tmpfs -o size=100m,mode=1777 tmp /tmp"));
+  // A small /tmp, in which this test's own folder stays.
+  ASSERT_NO_FATAL_FAILURE(
+      begin("",
+            "mkdir /var/tmp/keep && mount --bind $D /var/tmp/keep && mount -t tmpfs -o size=100m,mode=1777 tmp /tmp "
+            "&& mkdir $D && mount --bind /var/tmp/keep $D && mount -t tmpfs -o noexec,mode=1777 home $D/bench && "
+            "mount -t tmpfs -o noexec,mode=1777 var /var/tmp"));
   const std::string before = on_machine("find /var/tmp /run/lock | sort");
   auto refused = alice.provider.create(spec(), lease("run-b"), {});
   ASSERT_FALSE(refused.ok());
