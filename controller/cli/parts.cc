@@ -1,5 +1,8 @@
 #include "controller/cli/parts.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "lib/files.h"
@@ -7,6 +10,7 @@
 #include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/providers/local.h"
 #include "provisioning/providers/nspawn.h"
+#include "provisioning/providers/ssh.h"
 #include "provisioning/ssh/local_transport.h"
 #include "provisioning/ssh/ssh_transport.h"
 
@@ -28,6 +32,17 @@ Provider* Parts::provider(const std::string& name) {
     place =
         std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
   if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.local_dir, *context_.clock);
+  if (!place && name == "ssh") {
+    connector();
+    passwd* us = getpwuid(geteuid());
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    place = std::make_unique<SshProvider>(
+        SshWorld{*ssh_, *context_.clock,
+                 [this](const Endpoint& endpoint, Deadline deadline) { return ssh_->host_key_of(endpoint, deadline); },
+                 context_.home, context_.user_home,
+                 std::string(us != nullptr ? us->pw_name : "?") + "@" + host + " pid " + std::to_string(getpid())});
+  }
   return place.get();
 }
 

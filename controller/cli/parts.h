@@ -13,6 +13,8 @@
 
 namespace benchctl {
 
+class SshConnector;
+
 class Parts {
  public:
   explicit Parts(Context& context);
@@ -20,7 +22,7 @@ class Parts {
 
   Result<Store*> store();  // opened at the first call
   Provider* provider(const std::string& name);
-  std::vector<std::string> provider_names() const { return {"nspawn", "local"}; }
+  std::vector<std::string> provider_names() const { return {"nspawn", "local", "ssh"}; }
   Connector& connector();
   Result<std::vector<Workload>> workloads();
 
@@ -37,7 +39,8 @@ class Parts {
   Context& context_;
   std::unique_ptr<Store> store_;
   std::map<std::string, std::unique_ptr<Provider>> providers_;
-  std::unique_ptr<Connector> ssh_, connector_;
+  std::unique_ptr<SshConnector> ssh_;
+  std::unique_ptr<Connector> connector_;
 };
 
 // The run meant by a word of the command line: an id, a unique prefix of one, or the latest run when empty.

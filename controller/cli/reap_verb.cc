@@ -30,7 +30,9 @@ class StoreBook final : public LeaseBook {
   Status gone(const std::string& nonce) override {
     BENCHCTL_TRY(auto machines, store_.live_machines());
     for (const MachineRow& machine : machines)
-      if (machine.lease.nonce == nonce) return store_.machine_state(machine.id, MachineRowState::kGone);
+      if (machine.lease.nonce == nonce)
+        return store_.machine_state(
+            machine.id, machine.spec.provider == "ssh" ? MachineRowState::kReleased : MachineRowState::kGone);
     return {};
   }
 
