@@ -31,21 +31,26 @@ Verb probe_verb(Context& context, Parts& parts) {
   auto arguments = std::make_shared<KeptHostArguments>();
   arguments->host = "local";
   auto json = std::make_shared<bool>(false);
-  return {
-      "probe", "print the facts of a machine: CPU, memory, kernel, disk …",
-      "benchctl probe bench@10.0.0.7 --host-key accept-first",
-      [arguments, json](Options& options) {
-        options.positional("HOST", arguments->host, false, "local, or [user@]host[:port] of a machine that is kept");
-        arguments->declare_options(options);
-        options.flag("--json", *json, "as one line of JSON");
-      },
-      [arguments, json, &context, &parts]() -> Result<int> {
-        if (arguments->host == "local") return probe_local(context, *json);
-        return on_kept_host(context, parts, *arguments, "probe", [&](AgentClient& agent, Transport&) -> Result<int> {
-          BENCHCTL_TRY(Facts facts, agent.facts(Deadline::in(*context.clock, std::chrono::minutes(2))));
-          return show(std::move(facts), *json);
-        });
-      }};
+  return {"probe", "print the facts of a machine: CPU, memory, kernel, disk …",
+          "benchctl probe bench@10.0.0.7 --host-key accept-first",
+          [arguments, json](Options& options) {
+            options.positional("HOST", arguments->host, false,
+                               "local, or [user@]host[:port] of a machine that is kept");
+            arguments->declare_options(options);
+            options.flag("--json", *json, "as one line of JSON");
+          },
+          [arguments, json, &context, &parts]() -> Result<int> {
+            if (arguments->host == "local") return probe_local(context, *json);
+            // Shown once the machine is given back: whoever reads may have gone, and printing would end us.
+            Facts facts;
+            auto probed =
+                on_kept_host(context, parts, *arguments, "probe", [&](AgentClient& agent, Transport&) -> Result<int> {
+                  BENCHCTL_TRY(facts, agent.facts(Deadline::in(*context.clock, std::chrono::minutes(2))));
+                  return 0;
+                });
+            if (!probed) return probed;
+            return show(std::move(facts), *json);
+          }};
 }
 
 }  // namespace benchctl
