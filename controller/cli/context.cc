@@ -49,6 +49,7 @@ Result<Context> read_context() {
   if (!exists(context.source_root + "/workloads/CONTRACT.md"))
     return Error{ErrorKind::kInternal,
                  context.source_root + " holds no workloads/: set BENCHCTL_ROOT to the folder that has them"};
+  context.user_home = user_home;
   context.home = variable("BENCHCTL_HOME");
   if (context.home.empty()) {
     std::string state = variable("XDG_STATE_HOME");

@@ -14,6 +14,7 @@ namespace benchctl {
 struct Context {
   std::string source_root;       // holds workloads/, analysis/, plans/
   std::string agent;             // the static agent's binary
+  std::string user_home;         // of the user who runs us: what ~ means in a key file's path
   std::string home;              // BENCHCTL_HOME: store, keys, runs; default $XDG_STATE_HOME/benchctl
   std::string cache;             // BENCHCTL_CACHE: images, builds; default /var/cache/benchctl for root
   std::string local_dir;         // folders of `local` machines; for root where the trials' own users can reach them

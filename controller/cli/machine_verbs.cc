@@ -58,9 +58,10 @@ Result<int> list(Context& context, Parts& parts, bool json) {
 
 // The store keeps the fingerprint; ssh wants the key. Asks the machine for it and takes it only when it fits.
 Result<std::string> pinned_known_host(Context& context, const MachineRow& machine) {
+  const std::string& pin = machine.host_key.empty() ? machine.endpoint->host_key : machine.host_key;
   CommandSpec scan;
-  scan.argv = {"ssh-keyscan",         "-t", "ed25519", "-p", std::to_string(machine.endpoint->port), "-T", "10",
-               machine.endpoint->host};
+  scan.argv = {"ssh-keyscan", "-t", "ed25519,ecdsa,rsa",   "-p", std::to_string(machine.endpoint->port),
+               "-T",          "10", machine.endpoint->host};
   scan.deadline = Deadline::in(*context.clock, std::chrono::seconds(20));
   BENCHCTL_TRY(std::string answer, run_checked(scan, *context.clock));
   for (std::string_view line : split(answer, '\n')) {
@@ -68,10 +69,10 @@ Result<std::string> pinned_known_host(Context& context, const MachineRow& machin
     if (line.empty() || line.front() == '#' || space == std::string_view::npos) continue;
     std::string key(line.substr(space + 1));
     auto fingerprint = ssh_fingerprint(key);
-    if (fingerprint && *fingerprint == machine.host_key) return machine.lease.name + " " + key + "\n";
+    if (fingerprint && *fingerprint == pin) return machine.lease.name + " " + key + "\n";
   }
   return Error{ErrorKind::kProvisioning,
-               machine.lease.name + " does not show the host key that was pinned (" + machine.host_key + ")"};
+               machine.lease.name + " does not show the host key that was pinned (" + pin + ")"};
 }
 
 // Replaces this process by ssh with the pinned key.
@@ -86,12 +87,14 @@ Result<int> enter(Context& context, Parts& parts, const std::string& name, const
     if (!ns || setns(ns.get(), CLONE_NEWNET) != 0) return errno_error("enter " + machine.endpoint->netns);
   }
   BENCHCTL_TRY(std::string known, pinned_known_host(context, machine));
+  BENCHCTL_CHECK(make_dirs(keys));
   BENCHCTL_CHECK(write_atomic(known_path, known));
+  const std::string& own_key = machine.endpoint->key_file;
   std::vector<std::string> argv = {"ssh",
                                    "-F",
                                    "none",
                                    "-i",
-                                   keys + "/client",
+                                   own_key.empty() ? keys + "/client" : own_key,
                                    "-o",
                                    "IdentitiesOnly=yes",
                                    "-o",
@@ -100,8 +103,6 @@ Result<int> enter(Context& context, Parts& parts, const std::string& name, const
                                    "GlobalKnownHostsFile=none",
                                    "-o",
                                    "StrictHostKeyChecking=yes",
-                                   "-o",
-                                   "HostKeyAlgorithms=ssh-ed25519",
                                    "-o",
                                    "HostKeyAlias=" + name,
                                    "-p",

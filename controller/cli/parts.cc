@@ -1,5 +1,6 @@
 #include "controller/cli/parts.h"
 
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "provisioning/cloud_init/ssh_identity.h"
 #include "provisioning/providers/local.h"
 #include "provisioning/providers/nspawn.h"
+#include "provisioning/providers/ssh.h"
 #include "provisioning/ssh/local_transport.h"
 #include "provisioning/ssh/ssh_transport.h"
 
@@ -56,6 +58,17 @@ Provider* Parts::provider(const std::string& name) {
     place =
         std::make_unique<NspawnProvider>(NspawnDirs{.cache = context_.cache}, *context_.clock, *context_.failpoints);
   if (!place && name == "local") place = std::make_unique<LocalProvider>(context_.local_dir, *context_.clock);
+  if (!place && name == "ssh") {
+    connector();
+    passwd* us = getpwuid(geteuid());
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    place = std::make_unique<SshProvider>(
+        SshWorld{*ssh_, *context_.clock,
+                 [this](const Endpoint& endpoint, Deadline deadline) { return ssh_->host_key_of(endpoint, deadline); },
+                 context_.home, context_.user_home,
+                 std::string(us != nullptr ? us->pw_name : "?") + "@" + host + " pid " + std::to_string(getpid())});
+  }
   return place.get();
 }
 
@@ -134,11 +147,16 @@ std::map<std::string, Provider*> usable_providers(Parts& parts) {
   return providers;
 }
 
-StoreBook lease_book(Store& store) {
-  return StoreBook(store, [&store](const std::string& run) -> Result<bool> {
+StoreBook lease_book(Store& store, Parts& parts) {
+  auto executing = [&store](const std::string& run) -> Result<bool> {
     BENCHCTL_TRY(auto holder, lock_holder(store));
     return holder && holder->run == run;
-  });
+  };
+  auto kept = [&parts](const std::string& name) {
+    Provider* provider = parts.provider(name);
+    return provider != nullptr && !provider->capabilities().disposable;
+  };
+  return StoreBook(store, executing, kept);
 }
 
 Result<std::optional<LockHolder>> lock_holder(Store& store) {

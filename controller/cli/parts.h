@@ -14,6 +14,8 @@
 
 namespace benchctl {
 
+class SshConnector;
+
 class Parts {
  public:
   explicit Parts(Context& context);
@@ -21,7 +23,7 @@ class Parts {
 
   Result<Store*> store();  // opened at the first call
   Provider* provider(const std::string& name);
-  std::vector<std::string> provider_names() const { return {"nspawn", "local"}; }
+  std::vector<std::string> provider_names() const { return {"nspawn", "local", "ssh"}; }
   // Is the plan within the operator's policy? `untrusted`: --untrusted was said.
   Status check_policy(const Plan& plan, bool untrusted);
   Connector& connector();
@@ -42,7 +44,8 @@ class Parts {
   Context& context_;
   std::unique_ptr<Store> store_;
   std::map<std::string, std::unique_ptr<Provider>> providers_;
-  std::unique_ptr<Connector> ssh_, connector_;
+  std::unique_ptr<SshConnector> ssh_;
+  std::unique_ptr<Connector> connector_;
 };
 
 // The run meant by a word of the command line: an id, a unique prefix of one, or the latest run when empty.
@@ -50,7 +53,7 @@ Result<RunRow> find_run(Store& store, const std::string& word);
 
 // What reaping needs: the providers that can work here, and the store's journal of leases.
 std::map<std::string, Provider*> usable_providers(Parts& parts);
-StoreBook lease_book(Store& store);
+StoreBook lease_book(Store& store, Parts& parts);
 
 // Whoever executes a run on this store now, from the lock file; nullopt when nobody does.
 struct LockHolder {

@@ -1,6 +1,7 @@
-// `probe local`: the facts of this computer, as a run would record them.
+// `probe`: the facts of this computer or of a machine that is kept, as a run would record them.
 #include <iostream>
 
+#include "controller/cli/kept_host.h"
 #include "controller/cli/verbs.h"
 #include "lib/wire/facts.h"
 #include "provisioning/command.h"
@@ -8,33 +9,48 @@
 namespace benchctl {
 namespace {
 
-Result<int> probe(Context& context, const std::string& host, bool json) {
-  if (host != "local")
-    return Error{
-        ErrorKind::kUsage,
-        "only `probe local` is available in this version; other machines show their facts in the report of a run"};
-  CommandSpec command;
-  command.argv = {context.agent, "facts", "--workdir", "."};
-  command.deadline = Deadline::in(*context.clock, std::chrono::seconds(60));
-  BENCHCTL_TRY(std::string text, run_checked(command, *context.clock));
-  BENCHCTL_TRY(Facts facts, parse_facts(text));
+Result<int> show(Facts facts, bool json) {
   facts.document.set("fingerprint", fingerprint(facts));
   facts.document.set("hardware", hardware_key(facts));
   std::cout << (json ? facts.document.dump() + "\n" : facts.document.dump_pretty());
   return 0;
 }
 
+Result<int> probe_local(Context& context, bool json) {
+  CommandSpec command;
+  command.argv = {context.agent, "facts", "--workdir", "."};
+  command.deadline = Deadline::in(*context.clock, std::chrono::seconds(60));
+  BENCHCTL_TRY(std::string text, run_checked(command, *context.clock));
+  BENCHCTL_TRY(Facts facts, parse_facts(text));
+  return show(std::move(facts), json);
+}
+
 }  // namespace
 
-Verb probe_verb(Context& context, Parts&) {
-  auto host = std::make_shared<std::string>("local");
+Verb probe_verb(Context& context, Parts& parts) {
+  auto arguments = std::make_shared<KeptHostArguments>();
+  arguments->host = "local";
   auto json = std::make_shared<bool>(false);
-  return {"probe", "print the facts of a machine: CPU, memory, kernel, disk …", "benchctl probe local",
-          [host, json](Options& options) {
-            options.positional("HOST", *host, false, "local");
+  return {"probe", "print the facts of a machine: CPU, memory, kernel, disk …",
+          "benchctl probe bench@10.0.0.7 --host-key accept-first",
+          [arguments, json](Options& options) {
+            options.positional("HOST", arguments->host, false,
+                               "local, or [user@]host[:port] of a machine that is kept");
+            arguments->declare_options(options);
             options.flag("--json", *json, "as one line of JSON");
           },
-          [host, json, &context] { return probe(context, *host, *json); }};
+          [arguments, json, &context, &parts]() -> Result<int> {
+            if (arguments->host == "local") return probe_local(context, *json);
+            // Shown once the machine is given back: whoever reads may have gone, and printing would end us.
+            Facts facts;
+            auto probed =
+                on_kept_host(context, parts, *arguments, "probe", [&](AgentClient& agent, Transport&) -> Result<int> {
+                  BENCHCTL_TRY(facts, agent.facts(Deadline::in(*context.clock, std::chrono::minutes(2))));
+                  return 0;
+                });
+            if (!probed) return probed;
+            return show(std::move(facts), *json);
+          }};
 }
 
 }  // namespace benchctl

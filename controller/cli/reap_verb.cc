@@ -48,7 +48,7 @@ struct Arguments {
 
 Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(Store * store, parts.store());
-  StoreBook book = lease_book(*store);
+  StoreBook book = lease_book(*store, parts);
   ReapOptions options;
   BENCHCTL_TRY(options.owner, store->owner());
   if (!arguments.run.empty()) {

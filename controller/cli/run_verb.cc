@@ -58,7 +58,8 @@ Status keep_only(Plan& plan, const std::string& pattern) {
 
 Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
   bool costs = std::any_of(plan.fleets.begin(), plan.fleets.end(), [](const auto& fleet) {
-    return fleet.second.spec.provider != "nspawn" && fleet.second.spec.provider != "local";
+    const std::string& provider = fleet.second.spec.provider;
+    return provider != "nspawn" && provider != "local" && provider != "ssh";
   });
   if (arguments.yes || !costs) return true;
   if (isatty(STDIN_FILENO) != 1) return Error{ErrorKind::kUsage, "this plan makes machines that cost money: say --yes"};

@@ -50,7 +50,7 @@ Result<int> watch(Context& context, Parts& parts, const std::string& word, int64
     BENCHCTL_TRY(auto expiry, first_expiry(*store, run.id));
     if (!expiry) return 0;
     if (context.clock->unix_ms() / 1000 >= *expiry) {
-      StoreBook book = lease_book(*store);
+      StoreBook book = lease_book(*store, parts);
       ReapOptions options;
       BENCHCTL_TRY(options.owner, store->owner());
       options.now_unix = context.clock->unix_ms() / 1000;

@@ -17,7 +17,9 @@ Result<std::vector<BookedMachine>> StoreBook::open() {
 Status StoreBook::gone(const std::string& nonce) {
   BENCHCTL_TRY(auto machines, store_.live_machines());
   for (const MachineRow& machine : machines)
-    if (machine.lease.nonce == nonce) return store_.machine_state(machine.id, MachineRowState::kGone);
+    if (machine.lease.nonce == nonce)
+      return store_.machine_state(machine.id,
+                                  kept_(machine.spec.provider) ? MachineRowState::kReleased : MachineRowState::kGone);
   return {};
 }
 

@@ -73,7 +73,7 @@ Session::Session(UniqueFd fd, Clock& clock, Nanos patience)
       session_(ssh_new()),
       event_(ssh_event_new()),
       heard_(std::make_unique<ssh_counter_struct>()) {
-  if (session_ != nullptr) ssh_set_counters(session_, nullptr, heard_.get());
+  if (session_ != nullptr) ssh_set_counters(session_, heard_.get(), nullptr);
 }
 
 Session::~Session() {
@@ -151,9 +151,11 @@ bool Session::wait(int milliseconds) {
   if (!asked_ && now - heard_at_ >= patience_) {
     asked_ = true;
     asked_at_ = now;
+    const int blocking = ssh_is_blocking(session_);
     ssh_set_blocking(session_, 0);
-    ssh_send_keepalive(session_);
-    ssh_set_blocking(session_, 1);
+    // libssh takes in the answer to the last one by the next call, which then sends nothing.
+    for (int turn = 0; turn < 2; ++turn) ssh_send_keepalive(session_);
+    ssh_set_blocking(session_, blocking);
   } else if (asked_ && now - asked_at_ >= patience_) {
     silent_ = true;
     shut_down();

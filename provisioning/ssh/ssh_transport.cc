@@ -76,7 +76,7 @@ class SessionTransport final : public Transport {
       all.push_back("the login shell prints text before every command (\"" + sanitize(trim(first_.shell_printed), 80) +
                     "\"); it was left out");
     if (small_segments_)
-      all.push_back("large packets get lost on the way there (MTU); packets of at most 1,240 bytes are used");
+      all.push_back("large packets get lost on the way there (MTU); packets of at most 576 bytes are used");
     return all.empty() ? "" : name_ + ": " + join(all, "; ");
   }
 

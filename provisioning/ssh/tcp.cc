@@ -20,8 +20,8 @@
 namespace benchctl {
 namespace {
 
-// Fits into the 1,280 bytes that every IPv6 path carries, with room for headers and options.
-constexpr int kSmallSegment = 1180;
+// Fits into 576 bytes, which every path carries, with the headers and options.
+constexpr int kSmallSegment = 500;
 
 struct Candidate {
   UniqueFd fd;

@@ -13,7 +13,7 @@ namespace benchctl {
 // A connected, non-blocking, close-on-exec socket that notices a dead peer (keepalive, user timeout). Tries every
 // address of the host once. `cancel_fd` becoming readable ends it (kInterrupted). Needs root when endpoint.netns is
 // set. Names are looked up by the C library, which does not know our deadline: give addresses where you have them.
-// With `small_segments` neither side sends packets of more than about 1,240 bytes: what every path must carry.
+// With `small_segments` neither side sends packets of more than 576 bytes: what every path must carry.
 Result<UniqueFd> tcp_connect(const Endpoint& endpoint, bool small_segments, Clock& clock, Deadline deadline,
                              int cancel_fd);
 

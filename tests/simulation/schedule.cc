@@ -239,7 +239,8 @@ class Schedule {
     if (!store) return violated("the store cannot be opened at the end: " + store.error().message);
     check_results(**store);
     // Whatever happened: reap finds and removes the rest.
-    StoreBook book(**store, [](const std::string&) { return Result<bool>(false); });
+    StoreBook book(
+        **store, [](const std::string&) { return Result<bool>(false); }, [](const std::string&) { return false; });
     ReapOptions options;
     auto owner = (*store)->owner();
     options.owner = owner ? *owner : "";

@@ -105,6 +105,7 @@ Sshd::~Sshd() {
 
 void Sshd::start(bool wait_until_up) {
   std::vector<std::string> argv = {"/usr/sbin/sshd", "-D", "-f", folder() + "/config", "-E", folder() + "/log"};
+  argv.insert(argv.begin(), prefix_.begin(), prefix_.end());
   if (!netns_.empty()) argv.insert(argv.begin(), {"nsenter", "--net=" + netns_});
   process_ = std::make_unique<Process>(argv);
   for (int tries = 0; wait_until_up && tries < 500 && log().find("Server listening") == std::string::npos; ++tries)

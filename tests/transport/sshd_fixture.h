@@ -52,6 +52,8 @@ class Sshd {
   // `extra` are lines of sshd_config. Does not start it; with `netns` it runs inside that network namespace.
   explicit Sshd(std::string extra = "", std::string netns = "");
   ~Sshd();
+  // Runs it by way of this command, which must become what stands after it.
+  void run_by(std::vector<std::string> prefix) { prefix_ = std::move(prefix); }
   void start(bool wait_until_up = true);
   void stop();  // the listener; sessions go on
 
@@ -65,6 +67,7 @@ class Sshd {
  private:
   TempDir folder_;
   std::string netns_;
+  std::vector<std::string> prefix_;
   int port_;
   KeyPair host_, client_;
   std::unique_ptr<Process> process_;
