@@ -67,6 +67,7 @@ class Runner {
     BENCHCTL_CHECK(announce());
     BENCHCTL_CHECK(check_quiet(proof_moment(history_.boot_id, boot_id())));
     while (end_.empty()) {
+      if (terminated()) return leave();
       BENCHCTL_TRY(auto queue, read_queue(folder_, job_));
       BENCHCTL_CHECK(announce_appended(queue));
       auto next = std::find_if(queue.begin(), queue.end(),
@@ -194,8 +195,18 @@ class Runner {
     return true;
   }
 
+  // Ended by somebody who did not ask the run to stop: the machine is going down. Finished rounds stand, the one under
+  // way is void, and the next runner goes on with it.
+  bool terminated() { return stop_.requested() && !exists(folder_.file("stop")); }
+
+  Result<int> leave() {
+    ballast_.release();
+    BENCHCTL_CHECK(say("agent_terminated", Json::object()));
+    return 7;
+  }
+
   Status note_stop() {
-    if (!stop_.requested() || std::exchange(stop_said_, true)) return {};
+    if (!stop_.requested() || terminated() || std::exchange(stop_said_, true)) return {};
     return say("stop_requested", Json::object());
   }
 
@@ -216,6 +227,7 @@ class Runner {
     BENCHCTL_CHECK(say("round_started", std::move(fields)));
     RoundPass pass(round.spec, shift);
     while (pass.next() != nullptr) {
+      if (terminated()) return {};
       if (stopping()) end(7, "stopped before all rounds were run");
       if (end_.empty()) BENCHCTL_CHECK(look_for_space());
       if (!end_.empty()) break;
@@ -223,6 +235,7 @@ class Runner {
       auto over = pass.finished(record, job_.repeat_steal_percent);
       if (over && end_.empty() && !stopping()) BENCHCTL_CHECK(answer(pass, round.spec.round, *over));
     }
+    if (terminated()) return {};
     return seal(round, pass.next() == nullptr && end_.empty());
   }
 
@@ -299,7 +312,7 @@ class Runner {
 
     BENCHCTL_CHECK(say("trial_finished", trial_finished_fields(record)));
     if (record.verdict == "survivors") end(5, "trial " + std::to_string(spec.trial) + ": " + record.reason);
-    if (record.verdict == "stopped") end(7, "stopped before all rounds were run");
+    if (record.verdict == "stopped" && !terminated()) end(7, "stopped before all rounds were run");
     if (record.verdict == "no_space" && ran) BENCHCTL_CHECK(look_for_space());
     return record;
   }
@@ -336,7 +349,7 @@ class Runner {
     Deadline deadline = Deadline::in(clock_, std::chrono::milliseconds(job_.linger_ms));
     while (true) {
       BENCHCTL_TRY(auto queue, read_queue(folder_, job_));
-      if (queue.size() > known) return {};
+      if (queue.size() > known || terminated()) return {};
       if (stopping() || deadline.passed(clock_)) {
         BENCHCTL_TRY(bool closed, close_queue(folder_, job_, known));
         if (closed) end(0, "done");

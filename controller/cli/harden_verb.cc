@@ -27,7 +27,6 @@ struct Target {
   std::unique_ptr<Transport> transport;
   std::string agent;
   std::string journal;
-  std::vector<std::string> become;
   bool kept = false;  // it lives on after us
 };
 
@@ -134,7 +133,7 @@ Result<int> run_harden(Context& context, Parts& parts, const Arguments& argument
   BENCHCTL_TRY(Target target, connect_to(context, parts, arguments));
   if (target.kept) BENCHCTL_CHECK(ask_first(arguments));
   BENCHCTL_TRY(HardenReport report, harden(*target.transport, target.agent, arguments.verb(), profile, target.journal,
-                                           Deadline::in(*context.clock, harden_time(profile)), target.become));
+                                           Deadline::in(*context.clock, harden_time(profile))));
   if (arguments.json) {
     std::cout << to_json(report).dump() << "\n";
   } else {

@@ -32,7 +32,7 @@ FailedTrial describe_trial(const TrialSpec& spec) {
 }  // namespace
 
 JobRun::JobRun(const RunInput& input, RunWorld& world, int64_t machine_id, std::string name, Link& link, Steps& steps,
-               MachineOutcome& outcome, MachineJob job)
+               MachineOutcome& outcome, MachineJob job, std::function<Status()> make_ready)
     : input_(input),
       world_(world),
       machine_id_(machine_id),
@@ -40,7 +40,8 @@ JobRun::JobRun(const RunInput& input, RunWorld& world, int64_t machine_id, std::
       link_(link),
       steps_(steps),
       outcome_(outcome),
-      job_(std::move(job)) {
+      job_(std::move(job)),
+      make_ready_(std::move(make_ready)) {
   for (const RoundSpec& round : job_.job.rounds)
     for (const TrialSpec& trial : round.trials) spec_of_[trial.trial] = &trial;
 }
@@ -109,6 +110,10 @@ Status JobRun::follow(Deadline seal_at) {
     if (++restarts > kAgentRestarts)
       return Error{ErrorKind::kWorkload, "the agent ended " + std::to_string(restarts) + " times; see agent.log"};
     say("the agent is gone; starting it again, finished rounds stand");
+    if (auto ready = make_ready_(); !ready) {
+      if (ready.error().kind != ErrorKind::kProvisioning) return ready;
+      continue;
+    }
     if (auto started = link_.agent().start(job_.job, in(kShortCallMs));
         !started && started.error().kind != ErrorKind::kProvisioning)
       return started;

@@ -2,6 +2,7 @@
 // the middle: what the agent says again is taken again, and comes to the same.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -17,8 +18,9 @@ namespace benchctl {
 class JobRun {
  public:
   // All references outlive it. `machine_id` and `name`: of the machine in the store.
+  // `make_ready` is called before the agent is started again: the machine may have lost by a reboot what it was given.
   JobRun(const RunInput& input, RunWorld& world, int64_t machine_id, std::string name, Link& link, Steps& steps,
-         MachineOutcome& outcome, MachineJob job);
+         MachineOutcome& outcome, MachineJob job, std::function<Status()> make_ready);
 
   // Starts the job where it does not run yet and follows it to its end, to `seal_at` (what is sealed by then comes
   // home) or to a wish to stop. Trials that failed are in the outcome; an error is of the machine.
@@ -49,6 +51,7 @@ class JobRun {
   Steps& steps_;
   MachineOutcome& outcome_;
   MachineJob job_;
+  std::function<Status()> make_ready_;
   std::map<int64_t, const TrialSpec*> spec_of_;  // into job_
   std::map<int64_t, FailedTrial> bad_;           // last bad verdict of a trial number
   Evidence evidence_;

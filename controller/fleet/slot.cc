@@ -309,6 +309,11 @@ Status Slot::harden_machine() {
   return {};
 }
 
+// After a reboot services may run again; where nothing changed it is nothing.
+Status Slot::quiet_again() {
+  return input_.harden ? make_quiet(quiet_step(), *input_.harden) : Status();
+}
+
 // A machine that lives on after us gets back what was changed, on every way out; over a new connection where ours is
 // gone.
 Status Slot::put_back_quietness() {
@@ -361,7 +366,8 @@ Status Slot::drain() {
   auto state = hold_->link->agent().state(input_.id, in(kShortCallMs));
   if (!state && state.error().kind == ErrorKind::kProvisioning) return state.error();
   if (!state || !state->done) return {};
-  JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job);
+  JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job,
+             [this] { return quiet_again(); });
   BENCHCTL_CHECK(job.run(true, hold_->seal_at));
   hold_->job.job.rounds.clear();
   BENCHCTL_TRY(auto done, trials_at_home());
@@ -378,7 +384,8 @@ void Slot::measure() {
       world_.progress.now(hold_->lease.name, "waiting for its turn on this computer");
       BENCHCTL_TRY(turn, world_.host_turn(hold_->seal_at));
     }
-    JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job);
+    JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job,
+               [this] { return quiet_again(); });
     return job.run(hold_->adopted, hold_->seal_at);
   }();
   if (!measured) fail(measured.error());

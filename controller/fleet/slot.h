@@ -54,6 +54,7 @@ class Slot {
   Status harden_machine();
   Status equip_machine();
   QuietStep quiet_step();
+  Status quiet_again();
   Status drain();
   void let_go();
   Status put_back_quietness();

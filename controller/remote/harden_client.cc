@@ -10,10 +10,8 @@ std::string harden_journal(const Endpoint& endpoint) {
 }
 
 Result<HardenReport> harden(Transport& transport, const std::string& agent_path, const std::string& verb,
-                            const HardenProfile& profile, const std::string& journal, Deadline deadline,
-                            const std::vector<std::string>& become) {
-  std::vector<std::string> argv = become;
-  argv.insert(argv.end(), {agent_path, "harden", verb, "--journal", journal});
+                            const HardenProfile& profile, const std::string& journal, Deadline deadline) {
+  std::vector<std::string> argv = {agent_path, "harden", verb, "--journal", journal};
   RunOptions options;
   options.deadline = deadline;
   if (verb != "undo")

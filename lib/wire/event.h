@@ -23,6 +23,7 @@ inline constexpr int kEventVersion = 1;
 //   round_sealed    {round, unit, manifest_sha256, files, bytes}    unit names what `benchagent pull --unit` gives
 //   round_appended  {round, trials}
 //   stop_requested  {}
+//   agent_terminated {}                               by a signal, not by a wish to stop: the next agent goes on
 //   disk_full       {free, needed}
 //   round_probe     {round, busy, spin_p50_ns, spin_p99_ns, spin_max_ns, steal_jiffies, psi_cpu_some}   null: not
 //   measured point_repeated  {round, suite, point, attempt, trial, arm, steal_percent}   the trial that was over

@@ -27,12 +27,18 @@ ip link set bc0 up
 # What systemd-nspawn keeps below /run is ours alone and goes with us.
 mount -t tmpfs -o mode=0755 tmpfs /run
 ln -s "/proc/$$/ns/net" netns
+# 133 is how systemd-nspawn says that the machine asked for a reboot.
+code=133
+while [ "$code" = 133 ]; do
+code=0
 unshare --pid --fork --kill-child=KILL --mount-proc sh -euc '\''
 for folder in $MACHINE_CGROUPS; do echo 0 >"$folder/cgroup.procs"; done
 exec systemd-nspawn --quiet --keep-unit --register=no --private-users="$UIDS:65536" --private-users-ownership=off \
   --directory="$DIR/mnt/root" --bind="$DIR/mnt/work:/var/lib/benchctl" --boot --network-bridge=bc0 --machine="$NAME" \
   --resolv-conf=off --timezone=off --link-journal=no
-'\''
+'\'' || code=$?
+done
+exit "$code"
 '
 )sh";
 

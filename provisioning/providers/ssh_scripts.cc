@@ -114,6 +114,15 @@ for base in $(bases); do
     sleep 0.25
   done
   [ -z "$pids" ] || left="$left processes $pids cannot be ended;"
+  # What hardening changed goes back before the journal that says how does. It stays where something could not.
+  if [ -e "$work/harden.journal" ]; then
+    for agent in "$work"/agent-*; do [ -x "$agent" ] && break; done
+    "$agent" harden undo --journal "$work/harden.journal" </dev/null >/dev/null 2>&1
+    if [ -e "$work/harden.journal" ]; then
+      left="$left what hardening changed could not be put back ($agent harden undo --journal $work/harden.journal);"
+      continue
+    fi
+  fi
   said=$(rm -rf --one-file-system "$work" 2>&1 | head -n 1)
   [ ! -e "$work" ] || left="$left $work cannot be removed: $said;"
 done

@@ -119,6 +119,20 @@ class StraightWay(AgentTest):
         self.site.call("stop", "--dir", self.site.dir)
         self.assertEqual(self.site.run(), 7)  # which also ends what the trial left
 
+    def test_terminated_without_a_wish_to_stop_is_no_end(self):
+        """A machine that goes down ends its processes kindly; the run goes on after the boot."""
+        self.site.job([[self.site.trial(1, "true")], [self.site.trial(2, "sleep 60", round=2)]])
+        runner = self.site.start()
+        self.site.wait_event("trial_started", 2)
+        runner.terminate()
+        self.assertEqual(runner.wait(30), 7)
+        self.assertEqual(self.site.events()[-1]["kind"], "agent_terminated")
+        self.assertEqual(len(self.site.events("round_sealed")), 1)
+        self.assertFalse((self.site.dir / "run.done").exists())
+        self.site.call("stop", "--dir", self.site.dir)
+        self.assertEqual(self.site.run(), 7)
+        self.assertEqual(self.site.events()[-1]["kind"], "run_done")
+
     def test_pull_of_an_unsealed_unit(self):
         self.site.job([[self.site.trial(1, "true")]])
         done = self.site.call("pull", "--dir", self.site.dir, "--unit", "round-0001", check=False)
