@@ -9,6 +9,7 @@
 
 #include "agent/exec/commands.h"
 #include "agent/exec/runner.h"
+#include "agent/quiet/commands.h"
 #include "lib/text.h"
 
 namespace benchctl {
@@ -26,6 +27,8 @@ constexpr const char* kHelp =
     "  pull --dir D --unit U               stdout: the pack of a sealed unit\n"
     "  stop --dir D                        ends the running trial, seals, ends the run\n"
     "  state --dir D                       what the runner is doing, as JSON\n"
+    "  harden show|apply|verify|undo --journal FILE\n"
+    "                                      stdin: a profile (not for undo); stdout: what came of it, as JSON\n"
     "example: benchagent events --dir /var/lib/benchctl/runs/r1 --from 1 --follow 60\n";
 
 // Options by name, and what is no option.
@@ -56,6 +59,7 @@ const std::map<std::string, Verb> kVerbs = {
     {"pull", {{"--dir", "--unit"}, {}}},
     {"stop", {{"--dir"}, {}}},
     {"state", {{"--dir"}, {}}},
+    {"harden", {{"--journal"}, {}, 1}},
 };
 
 Error usage(const std::string& what) {
@@ -105,6 +109,7 @@ Result<int> dispatch(const std::string& name, const Arguments& arguments) {
   if (name == "pull") return done(pull(dir, arguments.text("--unit")));
   if (name == "stop") return done(stop(dir));
   if (name == "state") return done(print_state(dir));
+  if (name == "harden") return done(harden_command(arguments.words[0], arguments.text("--journal")));
   if (name == "events") {
     BENCHCTL_TRY(int64_t from, number(arguments, "--from", 1));
     BENCHCTL_TRY(int64_t follow, number(arguments, "--follow", 0));

@@ -1,6 +1,7 @@
 // Time comes in through this interface, so that tests and simulation own it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -43,7 +44,8 @@ class FakeClock final : public Clock {
 struct Deadline {
   Nanos at{0};
   static Deadline in(Clock& clock, Nanos span) { return Deadline{clock.now() + span}; }
-  Nanos left(Clock& clock) const { return at > clock.now() ? at - clock.now() : Nanos{0}; }
+  // One look at the clock: between two, a suspended machine could wake to a negative span.
+  Nanos left(Clock& clock) const { return std::max(at - clock.now(), Nanos{0}); }
   bool passed(Clock& clock) const { return clock.now() >= at; }
 };
 

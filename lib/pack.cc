@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kMagic = "benchctl-pack 1 ";
 constexpr int64_t kHeaderBytes = 64 << 20;
+constexpr int64_t kLineBytes = 256;  // of a manifest, on average: its path may then have 180
 
 Error bad(const std::string& what) {
   return Error{ErrorKind::kInternal, "pack: " + what};
@@ -206,8 +207,9 @@ Status PackReader::take(std::string_view bytes) {
     if (end == std::string::npos) {
       if (header_.size() >= kMagic.size() && !std::string_view(header_).starts_with(kMagic))
         return bad("not a pack of version 1");
-      if (static_cast<int64_t>(header_.size()) > kHeaderBytes)
-        return bad("manifest over " + format_bytes(kHeaderBytes));
+      // As many lines as there may be files, each of a generous length: a stream without end is held no longer.
+      int64_t most = std::min(kHeaderBytes, kLineBytes * (std::min(caps_.files, kHeaderBytes / kLineBytes) + 1));
+      if (static_cast<int64_t>(header_.size()) > most) return bad("manifest over " + format_bytes(most));
       return {};
     }
     std::string rest = header_.substr(end + 2);

@@ -14,6 +14,7 @@
 #include <linux/close_range.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,7 @@ struct ChildSetup {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    umask(022);  // ours is narrower, and what they make (images, bundles, reports) is not only for us
     for (int number : {SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) signal(number, SIG_DFL);
     if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) return last();
     // The launcher's own closing of descriptors leaves gaps; the mark also spares the pipe that reports a failed exec.

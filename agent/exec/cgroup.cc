@@ -1,7 +1,6 @@
 #include "agent/exec/cgroup.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,40 +15,13 @@
 namespace benchctl {
 namespace {
 
-bool has_word(std::string_view list, std::string_view word, char separator) {
-  auto words = split(list, separator);
+bool has_word(std::string_view list, std::string_view word) {
+  auto words = split(list, ',');
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-bool write_file(const std::string& path, std::string_view text) {
-  UniqueFd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return fd && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-}
-
-std::string read_text(const std::string& path) {
-  auto text = read_pseudo_file(path);
-  return text ? *text : "";
-}
-
-std::vector<pid_t> read_pids(const std::string& folder) {
-  std::vector<pid_t> pids;
-  for (std::string_view line : split(read_text(folder + "/cgroup.procs"), '\n'))
-    if (auto pid = parse_int(line); pid && *pid > 0) pids.push_back(static_cast<pid_t>(*pid));
-  return pids;
-}
-
-void kill_members(const std::string& folder, const CgroupPlace& place) {
-  if (place.v2 && write_file(folder + "/cgroup.kill", "1")) return;
-  bool freezer = has_word(place.controllers, "freezer", ',');
-  // Frozen processes cannot fork between the reading and the killing; SIGKILL takes effect when they thaw.
-  if (freezer) write_file(folder + "/freezer.state", "FROZEN");
-  for (pid_t pid : read_pids(folder)) ::kill(pid, SIGKILL);
-  if (freezer) write_file(folder + "/freezer.state", "THAWED");
-}
-
-// rmdir fails with EBUSY for a moment while the last member is being taken out.
-void remove_group(const std::string& folder) {
-  for (int i = 0; i < 100 && rmdir(folder.c_str()) != 0 && errno == EBUSY; ++i) usleep(5'000);
+bool is_below(std::string_view path, std::string_view folder) {
+  return path == folder || (path.starts_with(folder) && path[folder.size()] == '/');
 }
 
 // Whether a process can really enter a group here: read-only mounts, missing delegation and version 2's domain rules
@@ -65,16 +37,8 @@ bool place_works(const CgroupPlace& place) {
     int status = 1;
     works = child > 0 && waitpid(child, &status, 0) == child && status == 0;
   }
-  remove_group(folder);
+  remove_cgroup(folder);
   return works;
-}
-
-// Controllers that children of a version 2 folder may use, after asking for the ones wanted.
-std::string enable_v2(const std::string& folder) {
-  for (const char* controller : {"+memory", "+pids"}) write_file(folder + "/cgroup.subtree_control", controller);
-  std::string enabled(trim(read_text(folder + "/cgroup.subtree_control")));
-  std::replace(enabled.begin(), enabled.end(), ' ', ',');
-  return enabled;
 }
 
 }  // namespace
@@ -100,11 +64,12 @@ std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_v
       if (place.v2 != names.empty()) continue;
       auto name_list = split(names, ',');
       if (!place.v2 && !std::all_of(name_list.begin(), name_list.end(),
-                                    [&](std::string_view name) { return has_word(right[2], name, ','); }))
+                                    [&](std::string_view name) { return has_word(right[2], name); }))
         continue;
       place.controllers = names;
-      // The mount may show only a part of the hierarchy (a container): our path is then below its root.
-      if (root != "/" && path.starts_with(root)) path.remove_prefix(root.size());
+      // The mount may show only a part of the hierarchy (a container): our path is then below its root, or it is told
+      // from elsewhere and the mount itself is all that we can see.
+      if (root != "/") path = is_below(path, root) ? path.substr(root.size()) : "";
       if (path.find("..") != std::string_view::npos) path = "";
       place.folder = place.mount + (path == "/" ? "" : std::string(path));
       if (seen.insert(place.mount).second) places.push_back(place);
@@ -114,31 +79,33 @@ std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_v
   return places;
 }
 
-CgroupHost CgroupHost::detect() {
+void CgroupHost::watch_throttling(const CgroupPlace& place) {
+  for (std::string folder = place.folder; folder.size() >= place.mount.size(); folder.resize(folder.rfind('/'))) {
+    if (benchctl::exists(folder + "/cpu.stat")) cpu_stats_.push_back(folder + "/cpu.stat");
+    if (folder == place.mount) break;
+  }
+}
+
+CgroupHost CgroupHost::detect(const std::string& root) {
   CgroupHost host;
-  for (CgroupPlace place : cgroup_places(read_text("/proc/self/mountinfo"), read_text("/proc/self/cgroup"))) {
-    bool cpu = has_word(place.controllers, "cpu", ',');
-    if (cpu || place.v2) {
-      for (std::string folder = place.folder; folder.size() >= place.mount.size(); folder.resize(folder.rfind('/'))) {
-        if (benchctl::exists(folder + "/cpu.stat")) host.cpu_stats_.push_back(folder + "/cpu.stat");
-        if (folder == place.mount) break;
-      }
-    }
+  for (CgroupPlace place :
+       cgroup_places(cgroup_text(root + "/proc/self/mountinfo"), cgroup_text(root + "/proc/self/cgroup"))) {
+    place.mount = root + place.mount;
+    place.folder = root + place.folder;
     if (place.v2) {
       // A folder that holds processes cannot give its children controllers; the top one can, and root may use it.
       CgroupPlace top = place;
       top.folder = place.mount;
-      if (geteuid() == 0 && place_works(top)) {
-        top.controllers = enable_v2(top.folder);
-        host.places_.push_back(top);
-      } else if (place_works(place)) {
-        place.controllers = enable_v2(place.folder);
-        host.places_.push_back(place);
-      }
+      bool on_top = geteuid() == 0 && place_works(top);
+      if (on_top) place = top;
+      host.watch_throttling(place);
+      if (!on_top && !place_works(place)) continue;
+      place.controllers = enable_controllers(place.folder);
+      host.places_.push_back(place);
       continue;
     }
-    bool wanted = has_word(place.controllers, "freezer", ',') || has_word(place.controllers, "pids", ',') ||
-                  has_word(place.controllers, "memory", ',') || has_word(place.controllers, "name=systemd", ',');
+    if (place.has("cpu")) host.watch_throttling(place);
+    bool wanted = place.has("freezer") || place.has("pids") || place.has("memory") || place.has("name=systemd");
     if (wanted && place_works(place)) host.places_.push_back(place);
   }
   return host;
@@ -151,18 +118,18 @@ void CgroupHost::remove_leftovers(const std::string& prefix) const {
     for (const std::string& name : *names) {
       if (!name.starts_with(prefix)) continue;
       std::string folder = place.folder + "/" + name;
-      for (int i = 0; i < 200 && !read_pids(folder).empty(); ++i) {
-        kill_members(folder, place);
+      for (int i = 0; i < 200 && !cgroup_members(folder).empty(); ++i) {
+        kill_cgroup(folder, place);
         usleep(5'000);
       }
-      remove_group(folder);
+      remove_cgroup(folder);
     }
   }
 }
 
 int64_t CgroupHost::throttled() const {
   int64_t sum = 0;
-  for (const std::string& path : cpu_stats_) sum += keyed_number(read_text(path), "nr_throttled");
+  for (const std::string& path : cpu_stats_) sum += keyed_number(cgroup_text(path), "nr_throttled");
   return sum;
 }
 
@@ -178,49 +145,34 @@ TrialCgroup::TrialCgroup(const CgroupHost& host, const std::string& name, const 
     }
     join_.push_back(std::move(join));
     folders_.push_back({path, place});
-    if (has_word(place.controllers, "pids", ',') && limits.max_pids > 0 &&
-        write_file(path + "/pids.max", std::to_string(limits.max_pids)))
-      held.insert("pids");
-    if (has_word(place.controllers, "memory", ',')) {
-      std::string bytes = std::to_string(limits.memory_bytes);
-      if (limits.memory_bytes > 0 && place.v2) {
-        memory_limited_ = write_file(path + "/memory.max", bytes);
-        write_file(path + "/memory.swap.max", "0");
-        write_file(path + "/memory.oom.group", "1");
-      } else if (limits.memory_bytes > 0) {
-        memory_limited_ = write_file(path + "/memory.limit_in_bytes", bytes);
-        write_file(path + "/memory.memsw.limit_in_bytes", bytes);
-      }
-      held.insert("memory");
-    }
-    if (has_word(place.controllers, "freezer", ',')) held.insert("freezer");
+    HeldLimits limited = limit_cgroup(path, place, limits);
+    memory_limited_ = memory_limited_ || limited.memory;
+    if (limited.pids) held.insert("pids");
+    if (place.has("memory")) held.insert("memory");
+    if (place.has("freezer")) held.insert("freezer");
   }
   for (const std::string& controller : held) held_ += (held_.empty() ? "" : ", ") + controller;
 }
 
 TrialCgroup::~TrialCgroup() {
   join_.clear();
-  for (const Folder& folder : folders_) remove_group(folder.path);
+  for (const Folder& folder : folders_) remove_cgroup(folder.path);
 }
 
 std::vector<pid_t> TrialCgroup::members() const {
   std::set<pid_t> pids;
   for (const Folder& folder : folders_)
-    for (pid_t pid : read_pids(folder.path)) pids.insert(pid);
+    for (pid_t pid : cgroup_members(folder.path)) pids.insert(pid);
   return {pids.begin(), pids.end()};
 }
 
 void TrialCgroup::kill() const {
-  for (const Folder& folder : folders_) kill_members(folder.path, folder.place);
+  for (const Folder& folder : folders_) kill_cgroup(folder.path, folder.place);
 }
 
 int64_t TrialCgroup::oom_kills() const {
   int64_t kills = 0;
-  for (const Folder& folder : folders_) {
-    if (!has_word(folder.place.controllers, "memory", ',')) continue;
-    kills +=
-        keyed_number(read_text(folder.path + (folder.place.v2 ? "/memory.events" : "/memory.oom_control")), "oom_kill");
-  }
+  for (const Folder& folder : folders_) kills += cgroup_oom_kills(folder.path, folder.place);
   return kills;
 }
 

@@ -9,40 +9,32 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/exec/cgroup_files.h"
 #include "lib/files.h"
 #include "lib/result.h"
 
 namespace benchctl {
 
-// A folder of one hierarchy below which trials get their groups.
-struct CgroupPlace {
-  std::string folder;       // where groups are made
-  std::string mount;        // the hierarchy's mount point
-  std::string controllers;  // version 1: "freezer", "name=systemd", "cpu,cpuacct" …; version 2: what children can use
-  bool v2 = false;
-};
-
 // Every hierarchy of `mountinfo`, at the place that `self_cgroup` (/proc/self/cgroup) gives. Pure.
 std::vector<CgroupPlace> cgroup_places(std::string_view mountinfo, std::string_view self_cgroup);
-
-struct CgroupLimits {
-  int64_t memory_bytes = 0;  // 0: none
-  int64_t max_pids = 0;
-};
 
 // The places that work here, found out by making a group in each and moving a child into it.
 class CgroupHost {
  public:
-  static CgroupHost detect();
+  // `root` stands before every path ("" is the running system): tests give a tree of files.
+  static CgroupHost detect(const std::string& root = "");
   CgroupHost() = default;
 
   const std::vector<CgroupPlace>& places() const { return places_; }
   // Ends and removes what an earlier agent left: every group whose name starts with `prefix`.
   void remove_leftovers(const std::string& prefix) const;
-  // nr_throttled of the CPU groups that hold this process and, in version 2, of `group` and its parents.
+  // nr_throttled of the CPU groups that a trial will be in: those of this process in version 1, those above the trial's
+  // own in version 2. Only a quota that somebody else has set can raise it.
   int64_t throttled() const;
 
  private:
+  void watch_throttling(const CgroupPlace& place);
+
   std::vector<CgroupPlace> places_;
   std::vector<std::string> cpu_stats_;  // files
 };
@@ -70,7 +62,7 @@ class TrialCgroup {
   };
   std::vector<Folder> folders_;
   std::vector<UniqueFd> join_;
-  std::string held_;  // controllers whose limit took hold
+  std::string held_;  // controllers that are at work
   bool memory_limited_ = false;
 };
 

@@ -37,6 +37,13 @@ TEST(Cgroup, AMountThatShowsAPartOfTheHierarchy) {
   EXPECT_EQ(places[0].folder, "/sys/fs/cgroup/pids/system.slice");
 }
 
+TEST(Cgroup, ANeighbourWhoseNameBeginsAlikeIsNotBelowUs) {
+  auto places =
+      cgroup_places("30 24 0:26 /bc-m1 /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n", "8:pids:/bc-m10/x\n");
+  ASSERT_EQ(places.size(), 1u);
+  EXPECT_EQ(places[0].folder, "/sys/fs/cgroup/pids");
+}
+
 TEST(Cgroup, APathOutsideOfTheNamespaceFallsBackToTheMount) {
   auto places = cgroup_places("30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/../other\n");
   ASSERT_EQ(places.size(), 1u);

@@ -1,5 +1,7 @@
 #include "agent/exec/cpu_times.h"
 
+#include <algorithm>
+
 #include "lib/text.h"
 
 namespace benchctl {
@@ -29,8 +31,28 @@ CpuTable parse_cpu_table(std::string_view proc_stat) {
   return table;
 }
 
+namespace {
+
+// What passed on one CPU. Idle and iowait are known to go backwards now and then (proc(5), and after a CPU was
+// offline), which says nothing about the other columns: no idle time passed then.
+struct Passed {
+  int64_t busy = 0;  // neither idle nor stolen
+  int64_t idle = 0;
+  int64_t steal = 0;
+  bool backwards() const { return busy < 0 || steal < 0; }
+  int64_t total() const { return busy + idle + steal; }
+};
+
+Passed passed_between(const CpuTimes& first, const CpuTimes& last) {
+  auto busy = [](const CpuTimes& times) { return times.total - times.idle - times.steal; };
+  return {busy(last) - busy(first), std::max<int64_t>(0, last.idle - first.idle), last.steal - first.steal};
+}
+
+}  // namespace
+
 StealReading steal_between(const CpuTable& before, const CpuTable& after, const std::vector<int>& cpus) {
   StealReading reading;
+  int64_t total = 0, steal = 0;
   bool column = true, backwards = false;
   for (int cpu : cpus) {
     auto first = before.find(cpu), last = after.find(cpu);
@@ -38,22 +60,27 @@ StealReading steal_between(const CpuTable& before, const CpuTable& after, const 
       reading.note = "CPU " + std::to_string(cpu) + " is not in /proc/stat";
       return reading;
     }
-    int64_t total = last->second.total - first->second.total, steal = last->second.steal - first->second.steal;
+    Passed passed = passed_between(first->second, last->second);
     column = column && first->second.has_steal && last->second.has_steal;
-    backwards = backwards || total < 0 || steal < 0 || steal > total;
-    reading.total_jiffies += total;
-    reading.steal_jiffies += steal;
+    backwards = backwards || passed.backwards();
+    total += passed.total();
+    steal += passed.steal;
   }
-  if (!column) {
-    reading.steal_jiffies = 0;
-    reading.note = "no steal column in /proc/stat";
-  } else if (backwards) {
-    reading.total_jiffies = reading.steal_jiffies = 0;
+  if (backwards) {
     reading.note = "unreliable: counters of /proc/stat went backwards";
-  } else if (static_cast<double>(reading.total_jiffies) * kStealThresholdPercent / 100 < 10) {
+    return reading;
+  }
+  reading.total_jiffies = total;
+  if (!column) {
+    reading.note = "no steal column in /proc/stat";
+    return reading;
+  }
+  reading.counted = true;
+  reading.steal_jiffies = steal;
+  if (static_cast<double>(total) * kStealThresholdPercent / 100 < 10) {
     reading.note = "too short to say";
   } else {
-    reading.percent = 100.0 * static_cast<double>(reading.steal_jiffies) / static_cast<double>(reading.total_jiffies);
+    reading.percent = 100.0 * static_cast<double>(steal) / static_cast<double>(total);
   }
   return reading;
 }
@@ -64,11 +91,10 @@ std::optional<double> busy_between(const CpuTable& before, const CpuTable& after
   for (int cpu : cpus) {
     auto first = before.find(cpu), last = after.find(cpu);
     if (first == before.end() || last == after.end()) continue;
-    int64_t passed = last->second.total - first->second.total;
-    int64_t not_used = last->second.idle - first->second.idle + last->second.steal - first->second.steal;
-    if (passed < 0 || not_used < 0) return std::nullopt;
-    total += passed;
-    busy += passed > not_used ? passed - not_used : 0;
+    Passed passed = passed_between(first->second, last->second);
+    if (passed.backwards()) return std::nullopt;
+    total += passed.total();
+    busy += passed.busy;
     ++counted;
   }
   if (total == 0) return std::nullopt;

@@ -27,6 +27,7 @@ CpuTable parse_cpu_table(std::string_view proc_stat);
 inline constexpr double kStealThresholdPercent = 5.0;
 
 struct StealReading {
+  bool counted = false;  // steal_jiffies is what the kernel says; false: it is 0, and the note says why
   int64_t total_jiffies = 0;
   int64_t steal_jiffies = 0;
   std::optional<double> percent;  // absent with a note
@@ -35,7 +36,7 @@ struct StealReading {
 StealReading steal_between(const CpuTable& before, const CpuTable& after, const std::vector<int>& cpus);
 
 // CPUs' worth of work done between the readings on `cpus` (0.1 = a tenth of one CPU), steal not counted; nullopt when
-// no time passed or a counter went backwards.
+// no time passed or a counter of work went backwards.
 std::optional<double> busy_between(const CpuTable& before, const CpuTable& after, const std::vector<int>& cpus);
 
 }  // namespace benchctl

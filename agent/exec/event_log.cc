@@ -20,11 +20,14 @@ Result<RunHistory> read_history(const RunFolder& folder) {
                                              " follows " + std::to_string(history.last_event)};
     history.last_event = event->number;
     const Json& fields = event->fields;
+    if (event->kind == "agent_started") history.boot_id = fields["boot_id"].as_string();
     if (event->kind == "round_started") unit = fields["unit"].as_string();
     if (event->kind == "trial_started")
       history.trials[unit].emplace_back(fields["trial"].as_int(), static_cast<int>(fields["attempt"].as_int()));
     if (event->kind == "round_sealed") history.sealed_units.insert(fields["unit"].as_string());
     if (event->kind == "round_appended") history.appended.insert(fields["file"].as_string());
+    if (event->kind == "point_repeated") ++history.repeats.made;
+    if (event->kind == "repeats_used_up") history.repeats.said_used_up = true;
     if (event->kind == "run_done") {
       history.done = true;
       history.exit = static_cast<int>(fields["exit"].as_int());

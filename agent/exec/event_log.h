@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "agent/exec/append_file.h"
+#include "agent/exec/repeat_rule.h"
 #include "agent/exec/run_folder.h"
 #include "lib/clock.h"
 #include "lib/result.h"
@@ -21,6 +22,8 @@ struct RunHistory {
   std::set<std::string> sealed_units;
   std::map<std::string, std::vector<std::pair<int64_t, int>>> trials;  // unit -> (trial, attempt), as started
   std::set<std::string> appended;                                      // names of rounds/ files that were announced
+  std::string boot_id;                                                 // of the last agent_started
+  RepeatsSpent repeats;
   bool done = false;
   int exit = 0;
 };

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +12,15 @@
 #include "agent/exec/commands.h"
 #include "agent/exec/run_folder.h"
 #include "lib/clock.h"
+#include "lib/files.h"
+#include "lib/text.h"
 #include "lib/wire/event.h"
 
 namespace benchctl {
 namespace {
+
+// A runner that was started a moment before may not have its lock yet.
+constexpr Nanos kStartTime = std::chrono::seconds(3);
 
 class Follower {
  public:
@@ -52,6 +58,18 @@ class Follower {
   bool done_ = false;
 };
 
+// The runner's process, by what its lock says. `nobody`: there is none; old kernels and emulators cannot tell.
+UniqueFd runner_of(const RunFolder& folder, bool& nobody) {
+  auto holder = read_file(folder.file("run.lock"), 4096);
+  auto pid =
+      holder && holder->starts_with("pid ") ? parse_int(trim(std::string_view(*holder).substr(4))) : std::nullopt;
+  nobody = !pid || *pid <= 1;
+  if (nobody) return UniqueFd();
+  UniqueFd fd(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(*pid), 0)));
+  nobody = !fd && errno == ESRCH;
+  return fd;
+}
+
 }  // namespace
 
 Status print_events(const std::string& dir, int64_t from, int64_t follow_s) {
@@ -67,14 +85,22 @@ Status print_events(const std::string& dir, int64_t from, int64_t follow_s) {
     return errno_error("inotify on " + folder.path());
   SystemClock clock;
   Deadline deadline = Deadline::in(clock, std::chrono::seconds(follow_s));
-  while (true) {
+  UniqueFd runner;
+  Deadline starting = Deadline::in(clock, kStartTime);
+  for (bool runner_ended = false;;) {
     BENCHCTL_CHECK(follower.print_new());
-    if (follower.done() || deadline.passed(clock)) return {};
+    // A runner that is gone says nothing more: whoever follows wants to know now, not when the time is over.
+    if (follower.done() || runner_ended || deadline.passed(clock)) return {};
+    bool nobody = false;
+    if (!runner) runner = runner_of(folder, nobody);
+    if (nobody && starting.passed(clock)) return {};
     // stdout is watched for its reader going away: a dead connection must not hold the follow lock.
-    pollfd fds[] = {{watch.get(), POLLIN, 0}, {1, 0, 0}};
-    int64_t left_ms = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock)).count();
-    poll(fds, 2, static_cast<int>(std::min<int64_t>(left_ms, 3'600'000)));
+    pollfd fds[] = {{watch.get(), POLLIN, 0}, {1, 0, 0}, {runner.get(), POLLIN, 0}};
+    Nanos left = nobody ? std::min(deadline.left(clock), starting.left(clock)) : deadline.left(clock);
+    int64_t left_ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    poll(fds, 3, static_cast<int>(std::min<int64_t>(left_ms, 3'600'000)));
     if ((fds[1].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) return {};
+    runner_ended = fds[2].revents != 0;
     char buffer[4096];
     while (read(watch.get(), buffer, sizeof buffer) > 0) {
     }

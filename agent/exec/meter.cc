@@ -25,7 +25,13 @@ std::optional<double> share(std::optional<int64_t> before_us, std::optional<int6
 
 }  // namespace
 
-Meter::Meter(std::vector<int> cpus, const CgroupHost& cgroups) : cpus_(std::move(cpus)), cgroups_(cgroups) {}
+Meter::Meter(std::vector<int> cpus, const CgroupHost& cgroups, const std::string& root)
+    : cpus_(std::move(cpus)),
+      cgroups_(cgroups),
+      stat_(root + "/proc/stat"),
+      psi_cpu_(root + "/proc/pressure/cpu"),
+      psi_io_(root + "/proc/pressure/io"),
+      schedstat_(root + "/proc/self/schedstat") {}
 
 Meter::Reading Meter::read() {
   Reading reading;

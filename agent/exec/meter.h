@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "agent/exec/cgroup.h"
@@ -22,7 +23,8 @@ struct Measurement {
 
 class Meter {
  public:
-  Meter(std::vector<int> cpus, const CgroupHost& cgroups);
+  // `root` stands before every path: tests replay recorded files.
+  Meter(std::vector<int> cpus, const CgroupHost& cgroups, const std::string& root = "");
   void start();
   Measurement stop(int64_t wall_ns);
 
@@ -37,8 +39,7 @@ class Meter {
 
   std::vector<int> cpus_;
   const CgroupHost& cgroups_;
-  PseudoFile stat_{"/proc/stat"}, psi_cpu_{"/proc/pressure/cpu"}, psi_io_{"/proc/pressure/io"},
-      schedstat_{"/proc/self/schedstat"};
+  PseudoFile stat_, psi_cpu_, psi_io_, schedstat_;
   Reading before_;
 };
 

@@ -89,6 +89,11 @@ Result<bool> close_queue(const RunFolder& folder, const Job& job, size_t known) 
   return true;
 }
 
+bool measures(const RoundSpec& round) {
+  return std::any_of(round.trials.begin(), round.trials.end(),
+                     [](const TrialSpec& trial) { return trial.format != "trace" && trial.format != "info"; });
+}
+
 int attempt_shift(const RunFolder& folder, const RoundSpec& round) {
   int shift = 0;
   auto taken = [&](const TrialSpec& trial) { return folder.has_trial(trial.trial, trial.attempt + shift); };

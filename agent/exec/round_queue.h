@@ -25,6 +25,10 @@ Status append_round(const RunFolder& folder, const std::string& json);
 // Under the append lock: nothing is added after this unless the queue has grown beyond `known`; then false.
 Result<bool> close_queue(const RunFolder& folder, const Job& job, size_t known);
 
+// Whether it holds a trial whose output is a measurement: what runners say about themselves ("trace", "info") is none,
+// and needs no quiet machine.
+bool measures(const RoundSpec& round);
+
 // How much to add to every attempt number of the round so that none of its folders exists: 0 the first time, 1 or more
 // after an interruption.
 int attempt_shift(const RunFolder& folder, const RoundSpec& round);

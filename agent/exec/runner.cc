@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -13,15 +11,21 @@
 #include <optional>
 #include <utility>
 
+#include "agent/exec/ack_wait.h"
 #include "agent/exec/append_file.h"
 #include "agent/exec/cpu_list.h"
 #include "agent/exec/event_log.h"
 #include "agent/exec/facts_file.h"
+#include "agent/exec/folder_watch.h"
 #include "agent/exec/quiet.h"
+#include "agent/exec/quiet_gate.h"
+#include "agent/exec/repeat_rule.h"
+#include "agent/exec/round_probe.h"
 #include "agent/exec/round_queue.h"
 #include "agent/exec/run_folder.h"
 #include "agent/exec/seal.h"
 #include "agent/exec/steal_csv.h"
+#include "agent/exec/trial_events.h"
 #include "agent/exec/trial_runner.h"
 #include "agent/facts/cpu_text.h"
 #include "lib/sha256.h"
@@ -54,12 +58,14 @@ class Runner {
         stop_(std::move(stop)),
         clock_(clock),
         ballast_(folder_),
-        sampler_(clock) {}
+        sampler_(clock),
+        probe_(clock, cgroups_) {}
 
   Result<int> run() {
     BENCHCTL_CHECK(open_files());
     BENCHCTL_CHECK(prepare_process());
     BENCHCTL_CHECK(announce());
+    BENCHCTL_CHECK(check_quiet(proof_moment(history_.boot_id, boot_id())));
     while (end_.empty()) {
       BENCHCTL_TRY(auto queue, read_queue(folder_, job_));
       BENCHCTL_CHECK(announce_appended(queue));
@@ -154,6 +160,21 @@ class Runner {
     return written ? say("facts_taken", std::move(fields)) : Status();
   }
 
+  // A machine that is not as quiet as it was made gives no numbers; what was measured before it was found out stands.
+  Status check_quiet(const std::string& when) {
+    if (job_.harden.as_object().empty()) return {};
+    QuietProof proof = prove_quiet(job_.harden, clock_);
+    Json fields = to_json(proof);
+    fields.set("when", when);
+    BENCHCTL_CHECK(say("quiet_proof", std::move(fields)));
+    if (proof.ok) return {};
+    std::string more = proof.problems.size() > 1 ? " and " + std::to_string(proof.problems.size() - 1) + " more" : "";
+    const std::string what = "the machine is not quiet (" + when + "): " + proof.problems[0] + more;
+    if (when == "end" && exit_ == 0) end_.clear();
+    end(5, what);
+    return {};
+  }
+
   Status announce_appended(const std::vector<QueuedRound>& queue) {
     for (const QueuedRound& round : queue) {
       if (round.file.empty() || !history_.appended.insert(round.file).second) continue;
@@ -184,40 +205,54 @@ class Runner {
     end_ = std::move(reason);
   }
 
-  // What runners say about themselves is no measurement and needs no quiet machine.
-  static bool measures(const RoundSpec& round) {
-    return std::any_of(round.trials.begin(), round.trials.end(),
-                       [](const TrialSpec& trial) { return trial.format != "trace" && trial.format != "info"; });
-  }
-
   Status run_round(const QueuedRound& round) {
     int shift = attempt_shift(folder_, round.spec);
-    if (measures(round.spec))
-      BENCHCTL_CHECK(wait_until_quiet(cpus_, {job_.max_other_busy, job_.quiet_wait_ms}, clock_, stop_,
-                                      [&](double busy, bool gave_up) {
-                                        Json fields = Json::object();
-                                        fields.set("busy", std::round(busy * 1000) / 1000);
-                                        fields.set("gave_up", gave_up);
-                                        return say("waiting_quiet", std::move(fields));
-                                      }));
+    if (measures(round.spec)) BENCHCTL_CHECK(look_before(round.spec.round));
     if (stopping()) return {};
     Json fields = Json::object();
     fields.set("round", round.spec.round);
     fields.set("trials", static_cast<int64_t>(round.spec.trials.size()));
     fields.set("unit", round.unit);
     BENCHCTL_CHECK(say("round_started", std::move(fields)));
-    bool complete = true;
-    for (TrialSpec spec : round.spec.trials) {
-      spec.attempt += shift;
+    RoundPass pass(round.spec, shift);
+    while (pass.next() != nullptr) {
       if (stopping()) end(7, "stopped before all rounds were run");
       if (end_.empty()) BENCHCTL_CHECK(look_for_space());
-      if (!end_.empty()) {
-        complete = false;
-        break;
-      }
-      BENCHCTL_CHECK(run_one(spec, round.unit));
+      if (!end_.empty()) break;
+      BENCHCTL_TRY(TrialRecord record, run_one(*pass.next(), round.unit));
+      auto over = pass.finished(record, job_.repeat_steal_percent);
+      if (over && end_.empty() && !stopping()) BENCHCTL_CHECK(answer(pass, round.spec.round, *over));
     }
-    return seal(round, complete && end_.empty());
+    return seal(round, pass.next() == nullptr && end_.empty());
+  }
+
+  Status look_before(int round) {
+    BENCHCTL_TRY(auto busy, wait_until_quiet(cpus_, {job_.max_other_busy, job_.quiet_wait_ms}, clock_, stop_,
+                                             [&](double share, bool gave_up) {
+                                               Json fields = Json::object();
+                                               fields.set("busy", std::round(share * 1000) / 1000);
+                                               fields.set("gave_up", gave_up);
+                                               return say("waiting_quiet", std::move(fields));
+                                             }));
+    if (job_.probe_ms <= 0 || stopping()) return {};
+    BENCHCTL_TRY(Json fields, probe_.take(cpus_, job_.probe_ms, round, busy));
+    return say("round_probe", std::move(fields));
+  }
+
+  // The event comes first: an agent that dies in the repeat has made it all the same.
+  Status answer(RoundPass& pass, int round, const PointOver& over) {
+    RepeatAnswer answer = may_repeat(job_, history_.repeats, over.attempt);
+    if (answer == RepeatAnswer::kRepeat) {
+      BENCHCTL_CHECK(say("point_repeated", point_repeated_fields(round, over)));
+      ++history_.repeats.made;
+      pass.repeat(over);
+    } else if (answer == RepeatAnswer::kStandsAndSay) {
+      Json fields = Json::object();
+      fields.set("limit", job_.max_repeats);
+      BENCHCTL_CHECK(say("repeats_used_up", std::move(fields)));
+      history_.repeats.said_used_up = true;
+    }
+    return {};
   }
 
   // One trial must not pay for the dirty pages of its predecessor, and must not begin on a disk that will not hold it.
@@ -239,17 +274,8 @@ class Runner {
     return say("disk_full", std::move(fields));
   }
 
-  Status run_one(const TrialSpec& spec, const std::string& unit) {
-    Json fields = Json::object();
-    fields.set("trial", spec.trial);
-    fields.set("attempt", spec.attempt);
-    fields.set("suite", spec.suite);
-    fields.set("point", spec.point);
-    fields.set("arm", spec.arm);
-    fields.set("aa_copy", spec.aa_copy);
-    fields.set("round", spec.round);
-    fields.set("position", spec.position);
-    BENCHCTL_CHECK(say("trial_started", std::move(fields)));
+  Result<TrialRecord> run_one(const TrialSpec& spec, const std::string& unit) {
+    BENCHCTL_CHECK(say("trial_started", trial_started_fields(spec)));
     history_.trials[unit].emplace_back(spec.trial, spec.attempt);
 
     TrialHost host{job_, folder_, cgroups_, clock_, stop_, sampler_, cpus_, own_users_, weaker_, group_prefix_};
@@ -271,19 +297,11 @@ class Runner {
     BENCHCTL_CHECK(append_rows(*steal_csv_, row));
     BENCHCTL_CHECK(append_rows(*system_csv_, samples));
 
-    Json finished = Json::object();
-    finished.set("trial", spec.trial);
-    finished.set("attempt", spec.attempt);
-    finished.set("round", spec.round);
-    finished.set("verdict", record.verdict);
-    finished.set("reason", record.reason);
-    finished.set("seconds", static_cast<double>(record.wall_ns) / 1e9);
-    finished.set("steal_percent", record.steal_percent ? Json(*record.steal_percent) : Json());
-    BENCHCTL_CHECK(say("trial_finished", std::move(finished)));
+    BENCHCTL_CHECK(say("trial_finished", trial_finished_fields(record)));
     if (record.verdict == "survivors") end(5, "trial " + std::to_string(spec.trial) + ": " + record.reason);
     if (record.verdict == "stopped") end(7, "stopped before all rounds were run");
-    if (record.verdict == "no_space" && ran) return look_for_space();
-    return {};
+    if (record.verdict == "no_space" && ran) BENCHCTL_CHECK(look_for_space());
+    return record;
   }
 
   Status append_rows(AppendFile& file, const std::string& rows) {
@@ -308,34 +326,13 @@ class Runner {
     fields.set("complete", complete);
     BENCHCTL_CHECK(say("round_sealed", std::move(fields)));
     history_.sealed_units.insert(round.unit);
-    if (end_.empty()) wait_for_ack(round.unit);
+    if (end_.empty()) wait_for_ack(folder_, round.unit, job_.ack_wait_ms, clock_, stop_, [this] { return stopping(); });
     return {};
-  }
-
-  // Only where someone follows: pulling must not overlap the next trial.
-  void wait_for_ack(const std::string& unit) {
-    UniqueFd follow(open(folder_.file("follow.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!follow || flock(follow.get(), LOCK_EX | LOCK_NB) == 0) return;
-    UniqueFd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (!watch || inotify_add_watch(watch.get(), folder_.file("acks").c_str(), IN_CREATE | IN_MOVED_TO) < 0) return;
-    Deadline deadline = Deadline::in(clock_, std::chrono::milliseconds(job_.ack_wait_ms));
-    while (!exists(folder_.file("acks/" + unit)) && !deadline.passed(clock_) && !stopping()) {
-      int64_t left_ms = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock_)).count();
-      if (sleep_or_stop(stop_, watch.get(), left_ms)) drain(watch.get());
-    }
-  }
-
-  static void drain(int fd) {
-    char buffer[4096];
-    while (read(fd, buffer, sizeof buffer) > 0) {
-    }
   }
 
   // Nothing to do: waits for an appended round, a stop, or the end of the linger time.
   Status linger(size_t known) {
-    UniqueFd watch(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    if (!watch || inotify_add_watch(watch.get(), folder_.file("rounds").c_str(), IN_CREATE | IN_MOVED_TO) < 0)
-      return errno_error("inotify on " + folder_.file("rounds"));
+    BENCHCTL_TRY(FolderWatch watch, FolderWatch::on(folder_.file("rounds")));
     Deadline deadline = Deadline::in(clock_, std::chrono::milliseconds(job_.linger_ms));
     while (true) {
       BENCHCTL_TRY(auto queue, read_queue(folder_, job_));
@@ -346,11 +343,12 @@ class Runner {
         return {};
       }
       int64_t left_ms = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock_)).count();
-      if (sleep_or_stop(stop_, watch.get(), left_ms)) drain(watch.get());
+      if (sleep_or_stop(stop_, watch.fd(), left_ms)) watch.drain();
     }
   }
 
   Result<int> finish() {
+    if (exit_ != 5) BENCHCTL_CHECK(check_quiet("end"));
     if (exit_ != 0) BENCHCTL_CHECK(close_queue(folder_, job_, SIZE_MAX));
     BENCHCTL_CHECK(note_stop());
     ballast_.release();
@@ -375,6 +373,7 @@ class Runner {
   std::optional<EventLog> events_;
   std::optional<AppendFile> steal_csv_, system_csv_;
   CgroupHost cgroups_;
+  RoundProbe probe_;
   std::vector<int> cpus_;
   bool own_users_ = false, oom_protected_ = false;
   std::string weaker_, group_prefix_;

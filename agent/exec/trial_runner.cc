@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "agent/exec/leftovers.h"
@@ -26,13 +27,15 @@ namespace {
 constexpr int64_t kNothingFree = 1 << 20;
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// The first uid of the range, counted from a place of its own for each trial, that no process has.
+// The first uid that no process has, counted from a place of its own for each trial, in steps that reach every uid of
+// the range and that keep the next trial's place free: two trials in a row must not share a uid.
 int choose_uid(const TrialSpec& spec) {
-  constexpr int64_t kCount = kLastUid - kFirstUid + 1;
+  constexpr int64_t kCount = kLastUid - kFirstUid + 1, kStep = 151;
+  static_assert(std::gcd(kCount, kStep) == 1);
   std::vector<ProcessInfo> all = list_processes();
   int64_t offset = (spec.trial + spec.attempt * int64_t{101}) % kCount;
   for (int64_t i = 0; i < kCount; ++i) {
-    int uid = kFirstUid + static_cast<int>((offset + i) % kCount);
+    int uid = kFirstUid + static_cast<int>((offset + i * kStep) % kCount);
     bool used = false;
     for (const ProcessInfo& info : all) used = used || info.has_uid(uid);
     if (!used) return uid;

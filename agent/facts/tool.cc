@@ -33,7 +33,7 @@ std::string find_tool(const std::string& name) {
 }
 
 // posix_spawn with stdout into `out`; the child has a group of its own and default signals.
-Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& argv, int out) {
+Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& argv, int out, bool errors_too) {
   std::vector<char*> arguments;
   for (const std::string& word : argv) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -44,7 +44,11 @@ Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& arg
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, 1);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  if (errors_too) {
+    posix_spawn_file_actions_adddup2(&actions, out, 2);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, all;
@@ -65,40 +69,41 @@ Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& arg
 
 }  // namespace
 
-Result<std::string> SystemTools::run(const std::vector<std::string>& argv) {
+Result<ToolEnd> run_tool(const std::vector<std::string>& argv, const ToolLimits& limits, bool errors_too,
+                         Clock& clock) {
   std::string path = argv.empty() ? "" : find_tool(argv[0]);
   if (path.empty()) return problem("not installed");
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno_error("pipe");
   UniqueFd in(ends[0]), out(ends[1]);
-  BENCHCTL_TRY(pid_t pid, spawn(path, argv, out.get()));
+  BENCHCTL_TRY(pid_t pid, spawn(path, argv, out.get(), errors_too));
   out.reset();
 
-  const Deadline deadline = Deadline::in(clock_, limits_.time);
+  const Deadline deadline = Deadline::in(clock, limits.time);
   std::string printed, why;
   char buffer[65536];
   while (why.empty()) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.left(clock_)).count();
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.left(clock)).count();
     pollfd wait{in.get(), POLLIN, 0};
     int ready = poll(&wait, 1, static_cast<int>(left));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) {
-      why = "no answer within " + format_seconds(static_cast<double>(limits_.time.count()) / 1e9);
+      why = "no answer within " + format_seconds(static_cast<double>(limits.time.count()) / 1e9);
       break;
     }
     ssize_t count = read(in.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     printed.append(buffer, static_cast<size_t>(count));
-    if (static_cast<int64_t>(printed.size()) > limits_.output_bytes)
-      why = "printed more than " + format_bytes(limits_.output_bytes);
+    if (static_cast<int64_t>(printed.size()) > limits.output_bytes)
+      why = "printed more than " + format_bytes(limits.output_bytes);
   }
   // It may have closed stdout and live on: the same deadline holds, then the whole group is ended.
   int status = 0;
   pid_t ended = 0;
   while (why.empty() && (ended = waitpid(pid, &status, WNOHANG)) == 0) {
-    if (deadline.passed(clock_)) why = "did not end after closing its output";
-    clock_.sleep(std::chrono::milliseconds(2));
+    if (deadline.passed(clock)) why = "did not end after closing its output";
+    clock.sleep(std::chrono::milliseconds(2));
   }
   if (ended == 0) {
     kill(-pid, SIGKILL);
@@ -107,8 +112,13 @@ Result<std::string> SystemTools::run(const std::vector<std::string>& argv) {
   }
   if (!why.empty()) return problem(why);
   if (WIFSIGNALED(status)) return problem("killed by signal " + std::to_string(WTERMSIG(status)));
-  if (printed.empty() && WEXITSTATUS(status) != 0) return problem("exit " + std::to_string(WEXITSTATUS(status)));
-  return printed;
+  return ToolEnd{WEXITSTATUS(status), std::move(printed)};
+}
+
+Result<std::string> SystemTools::run(const std::vector<std::string>& argv) {
+  BENCHCTL_TRY(ToolEnd end, run_tool(argv, limits_, false, clock_));
+  if (end.output.empty() && end.exit_code != 0) return problem("exit " + std::to_string(end.exit_code));
+  return std::move(end.output);
 }
 
 }  // namespace benchctl

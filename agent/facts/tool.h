@@ -10,6 +10,21 @@
 
 namespace benchctl {
 
+struct ToolLimits {
+  Nanos time = std::chrono::seconds(5);
+  int64_t output_bytes = 4 << 20;
+};
+
+struct ToolEnd {
+  int exit_code = 0;
+  std::string output;
+};
+
+// Runs one tool to its end. argv[0] is looked for in the system's folders only, never in $PATH. It gets a process group
+// of its own, which is killed as a whole when a limit is passed: that is an error, as is a tool that is not installed
+// or dies of a signal. stdin is /dev/null, and so is stderr unless `errors_too` puts it into the output.
+Result<ToolEnd> run_tool(const std::vector<std::string>& argv, const ToolLimits& limits, bool errors_too, Clock& clock);
+
 class Tools {
  public:
   virtual ~Tools() = default;
@@ -20,14 +35,9 @@ class Tools {
 
 class SystemTools final : public Tools {
  public:
-  struct Limits {
-    Nanos time = std::chrono::seconds(5);
-    int64_t output_bytes = 4 << 20;
-  };
+  using Limits = ToolLimits;
   explicit SystemTools(Clock& clock) : SystemTools(clock, Limits{}) {}
   SystemTools(Clock& clock, Limits limits) : clock_(clock), limits_(limits) {}
-  // argv[0] is looked for in the system's folders only, never in $PATH. The tool gets a process group of its own, which
-  // is killed as a whole when a limit is passed. stdin and stderr are /dev/null.
   Result<std::string> run(const std::vector<std::string>& argv) override;
 
  private:

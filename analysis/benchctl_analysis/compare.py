@@ -4,33 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from benchctl_analysis import stats
+from benchctl_analysis import hardening, stats
+from benchctl_analysis.hardening import Proofs
 from benchctl_analysis.load import RunData, records
+from benchctl_analysis.noise import MachineNoise, noise_by_machine
+from benchctl_analysis.refusals import Refusal, check_refusals, refused, trace_refusals, values_text
 from benchctl_analysis.stats import Median, Ratio, SessionCheck
 
 # What a metric row describes rather than measures: a median is shown, a ratio is not taken.
 CONTEXT_METRICS = frozenset({"total", "requests", "errors"})
 # Not for the A/A check: the maximum is one extreme a run and would only add noise.
 _UNTESTED_METRICS = frozenset({"max"})
-_SERIES_KEYS = ["point_hash", "case", "metric", "arm", "aa_copy"]
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Two arms that are not compared, because they did not do the same work."""
-
-    kind: str  # trace | check
-    suite: str
-    point: str  # "" for every point of the suite
-    arm: str
-    baseline: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -53,6 +44,7 @@ class Row:
     median: Median
     median_with_left_out: float | None  # over all good attempts of scored rounds; None where it is the same set
     ratio: Ratio | None
+    ratio_with_left_out: Ratio | None  # the same over all good attempts, paired within an attempt; for comparison only
     no_ratio: str  # why ratio is None, for an arm that could have had one
     margin: float  # the smallest reportable effect that the verdict used
 
@@ -72,6 +64,7 @@ class AaResult:
     check: SessionCheck
     largest_pairs: int  # of the series with the most pairs
     largest_difference: float | None  # the largest |ratio - 1| seen between identical runs
+    typical_difference: float | None  # their median
     floor: float | None  # the largest of the series' noise floors; None: too few pairs
     called_different: int
     called: int
@@ -79,8 +72,10 @@ class AaResult:
 
 @dataclass(frozen=True)
 class PositionEffect:
+    """Does the place in the order change a result? One test over all places."""
+
     rounds: int
-    difference: float  # the first of a group against the others, as a ratio minus one
+    differences: list[float]  # by place: it against the others, as a ratio minus one
     p: float
 
 
@@ -90,6 +85,8 @@ class Comparison:
     refusals: list[Refusal]
     aa: dict[int, AaResult]
     position: dict[int, PositionEffect]
+    noise: dict[int, MachineNoise]
+    faults: dict[int, str]  # machines whose session decides nothing, and why
     notes: list[str]
 
 
@@ -99,90 +96,34 @@ def natural(text: str) -> list[tuple[int, float, str]]:
     return [(1, float(part[:300]), "") if part.isascii() and part.isdigit() else (0, 0.0, part) for part in parts]
 
 
-def _short(digest: str) -> str:
-    return digest[:12] if digest else "none"
-
-
-def trace_refusals(data: RunData) -> tuple[list[Refusal], list[str]]:
-    refusals: list[Refusal] = []
-    notes: list[str] = []
-    baselines = {str(suite): str(group["baseline"].iloc[0]) for suite, group in data.trials.groupby("suite")}
-    for suite, group in data.traces.groupby("suite"):
-        baseline = baselines.get(str(suite))
-        hashes = {str(row.arm): str(row.sha256) for row in records(group)}
-        if baseline is None or baseline not in hashes:
-            notes.append(f"suite {suite}: no trace of the baseline, so that traces could not be compared")
-            continue
-        arms = data.trials.loc[data.trials["suite"] == suite, "arm"].unique()
-        notes.extend(f"suite {suite}: no trace of {arm}" for arm in arms if arm not in hashes)
-        for arm, digest in hashes.items():
-            if digest != hashes[baseline]:
-                hashes_text = f"{_short(digest)} and {_short(hashes[baseline])}"
-                text = f"traces differ: {arm} and {baseline} of suite {suite} are not compared ({hashes_text})"
-                refusals.append(Refusal("trace", str(suite), "", arm, baseline, text))
-    return refusals, notes
-
-
-def _values_text(values: set[str]) -> str:
-    shown = sorted(values)[:3]
-    return ", ".join(shown) + (f" and {len(values) - 3} more" if len(values) > 3 else "")
-
-
-def check_refusals(data: RunData) -> list[Refusal]:
-    """All good trials count here, warm-ups and repeated rounds too: wrong work is wrong in any round."""
-    refusals: dict[tuple[str, str, str], Refusal] = {}
-    good = data.samples[(data.samples["verdict"] == "ok") & data.samples["check_text"].notna()]
-    good = good[good["check_text"].astype(str) != ""]
-    for (suite, point, case), group in good.groupby(["suite", "point", "case"], sort=False):
-        checks = {str(arm): set(rows["check_text"].astype(str)) for arm, rows in group.groupby("arm")}
-        baseline = str(group["baseline"].iloc[0])
-        where = f"suite {suite}, " + (f"{point}, " if point else "") + f"case {case}"
-        for arm, values in checks.items():
-            expected = checks.get(baseline, values)
-            if len(values) == 1 and values == expected:
-                continue
-            if arm == baseline:  # it disagrees with itself
-                text = f"checks differ: {arm} disagrees with itself from run to run ({where}: {_values_text(values)})"
-            else:
-                shown = f"{_values_text(values)} and {_values_text(expected)}"
-                text = f"checks differ: {arm} and {baseline} are not compared ({where}: {shown})"
-            refusals.setdefault(
-                (str(suite), str(point), arm), Refusal("check", str(suite), str(point), arm, baseline, text)
-            )
-    return list(refusals.values())
-
-
-def _refused(refusals: list[Refusal], suite: str, point: str, arm: str, baseline: str) -> Refusal | None:
-    for refusal in refusals:
-        if refusal.suite == suite and refusal.point in ("", point) and refusal.arm in (arm, baseline):
-            return refusal
-    return None
+_Turn = tuple[int, int]  # a round and its attempt: arms of different attempts share no block
 
 
 @dataclass
 class _Series:
-    """One metric of one arm: its scored values by round."""
+    """One metric of one arm: its values by turn."""
 
     first: Any  # a row of the samples, for what all rows of the series share
-    by_round: dict[int, float]
-    trials: dict[int, int]  # round -> trial_id
+    by_turn: dict[_Turn, float]
+    trials: dict[_Turn, int]  # turn -> trial_id
 
     def paired(self, other: _Series) -> tuple[list[int], list[float], list[float]]:
-        rounds = sorted(self.by_round.keys() & other.by_round.keys())
-        return rounds, [self.by_round[r] for r in rounds], [other.by_round[r] for r in rounds]
+        turns = sorted(self.by_turn.keys() & other.by_turn.keys())
+        return [r for r, _ in turns], [self.by_turn[t] for t in turns], [other.by_turn[t] for t in turns]
 
 
 _Group = dict[tuple[str, bool], _Series]  # (arm, A/A copy) -> its series
 
 
 def _groups(samples: pd.DataFrame) -> dict[tuple[str, str, str], _Group]:
-    """By point, case and metric, in order of appearance; one trial a round is scored."""
+    """By point, case and metric, in order of appearance; one trial a turn."""
     groups: dict[tuple[str, str, str], _Group] = {}
     for sample in records(samples):
         group = groups.setdefault((sample.point_hash, sample.case, sample.metric), {})
         series = group.setdefault((sample.arm, bool(sample.aa_copy)), _Series(sample, {}, {}))
-        series.by_round.setdefault(int(sample.round), float(sample.value))
-        series.trials.setdefault(int(sample.round), int(sample.trial_id))
+        turn = (int(sample.round), int(sample.attempt))
+        series.by_turn.setdefault(turn, float(sample.value))
+        series.trials.setdefault(turn, int(sample.trial_id))
     return groups
 
 
@@ -222,15 +163,17 @@ def _aa(groups: dict[tuple[str, str, str], _Group], seed: int) -> tuple[AaResult
         if ratio.verdict != "none":
             judged.append(ratio)
     if not logs:
-        return AaResult(SessionCheck(0, 0, None, False), 0, None, None, 0, 0), {}
+        return AaResult(SessionCheck(0, 0, None, False), 0, None, None, None, 0, 0), {}
     found = {key: stats.noise_floor(list(values.values())) for key, values in logs.items()}
     floors = {key: floor for key, floor in found.items() if floor is not None}
     every_round = sorted({r for values in logs.values() for r in values})
     table = np.array([[values.get(r, math.nan) for values in logs.values()] for r in every_round])
+    apart = [abs(v) for values in logs.values() for v in values.values()]
     result = AaResult(
         check=stats.session_check(table, seed=seed),
         largest_pairs=max(len(values) for values in logs.values()),
-        largest_difference=math.expm1(max(abs(v) for values in logs.values() for v in values.values())),
+        largest_difference=stats.expm1(max(apart)),
+        typical_difference=stats.expm1(float(np.median(apart))),
         floor=max(floors.values()) if floors else None,
         called_different=sum(ratio.verdict in ("higher", "lower") for ratio in judged),
         called=len(judged),
@@ -239,45 +182,144 @@ def _aa(groups: dict[tuple[str, str, str], _Group], seed: int) -> tuple[AaResult
 
 
 def _position(groups: dict[tuple[str, str, str], _Group], positions: dict[int, int]) -> PositionEffect | None:
-    """Does the first of a group run differently? Each value against its own series' median, averaged within a round."""
-    off: dict[int, tuple[list[float], list[float]]] = {}
+    """Each value against its own series' median, averaged by place within a round; then every place against the others.
+
+    Signs of whole rounds are flipped, as in the A/A check: one test however many places there are.
+    """
+    off: dict[int, dict[int, list[float]]] = {}  # round -> place -> logs
     for group in groups.values():
         for series in group.values():
             first = series.first
             if first.metric in CONTEXT_METRICS | _UNTESTED_METRICS or first.better not in ("lower", "higher"):
                 continue
-            values = series.by_round
+            values = series.by_turn
             if min(values.values()) <= 0:
                 continue
-            middle = float(np.median([math.log(v) for v in values.values()]))
-            for number, value in values.items():
-                place = positions.get(series.trials[number])
+            logs = {turn: math.log(value) for turn, value in values.items()}
+            middle = float(np.median(list(logs.values())))
+            for turn, value in logs.items():
+                place = positions.get(series.trials[turn])
                 if place is not None:
-                    off.setdefault(number, ([], []))[0 if place == 0 else 1].append(math.log(value) - middle)
-    differences = [float(np.mean(a) - np.mean(b)) for a, b in off.values() if a and b]
-    check = stats.session_check(np.array(differences, ndmin=2).T) if differences else None
-    if check is None or check.p is None:
+                    off.setdefault(turn[0], {}).setdefault(place, []).append(value - middle)
+    places = sorted({place for of_round in off.values() for place in of_round})
+    if len(places) < 2:
         return None
-    return PositionEffect(len(differences), math.expm1(float(np.median(differences))), check.p)
+    table = np.full((len(off), len(places)), math.nan)
+    for i, number in enumerate(sorted(off)):
+        means = {place: float(np.mean(values)) for place, values in off[number].items()}
+        for j, place in enumerate(places):
+            others = [mean for other, mean in means.items() if other != place]
+            if place in means and others:
+                table[i, j] = means[place] - float(np.mean(others))
+    columns = [column[~np.isnan(column)] for column in table.T]
+    check = stats.session_check(table)
+    if check.p is None or any(column.size == 0 for column in columns):
+        return None
+    return PositionEffect(check.pairs, [stats.expm1(float(np.median(column))) for column in columns], check.p)
 
 
-def _left_out_changes(row: Row) -> bool:
-    interval = row.median.interval
-    other = row.median_with_left_out
-    return interval is not None and other is not None and not interval.low <= other <= interval.high
+def _outside(value: float | None, interval: stats.Interval | None) -> bool:
+    return value is not None and interval is not None and not interval.low <= value <= interval.high
 
 
-def _judge(row: Row, aa: AaResult) -> Row:
-    """A verdict stands only where the machine passed its A/A check and the left-out trials would not change it."""
+def _exclusions_matter(row: Row, base: Row | None, gate_biased: bool) -> str:
+    """Why the result depends on the attempts that were left out, or "" where it does not."""
+    for one in (row, base):
+        if one is not None and _outside(one.median_with_left_out, one.median.interval):
+            return f"the median of {one.label} with the left-out attempts lies outside its interval"
+    kept = row.ratio_with_left_out
+    if row.ratio is None or kept is None:
+        return ""
+    if _outside(kept.estimate, row.ratio.interval):
+        return "the ratio with the left-out attempts lies outside the interval"
+    if gate_biased and kept.verdict != row.ratio.verdict:
+        return (
+            f"the noise gate does not treat the arms alike, and with the left-out attempts it would be {kept.verdict}"
+        )
+    return ""
+
+
+def _fault(aa: AaResult, noise: MachineNoise | None, proofs: Proofs) -> str:
+    """Why no verdict of a machine's session stands; "" where the session is usable."""
+    if noise is not None and noise.quarantine:
+        return f"this session is quarantined ({noise.quarantine})"
+    if proofs.problems:
+        return "this machine was not proved quiet, although that was asked for"
+    if aa.check.failed:
+        return f"the A/A check of this machine failed (p = {aa.check.p:.2g})"
+    return ""
+
+
+def _judge(row: Row, base: Row | None, fault: str, gate_biased: bool) -> Row:
+    """A verdict stands only where the session is usable and the left-out trials change nothing."""
     if row.ratio is None or row.ratio.verdict in ("none", "inconclusive"):
         return row
-    if aa.check.failed:
-        reason = f"the A/A check of this machine failed (p = {aa.check.p:.2g})"
-        return replace(row, ratio=replace(row.ratio, verdict="inconclusive", reason=reason))
-    if _left_out_changes(row):
-        reason = "the median with the left-out attempts lies outside the interval"
-        return replace(row, ratio=replace(row.ratio, verdict="inconclusive", reason=reason))
-    return row
+    reason = fault or _exclusions_matter(row, base, gate_biased)
+    return replace(row, ratio=replace(row.ratio, verdict="inconclusive", reason=reason)) if reason else row
+
+
+def _with_left_out(row: Row, kept: _Group | None) -> Row:
+    """What the row would be, had nothing been left out; nothing where the set is the same."""
+    own = kept.get((row.arm, row.aa_copy)) if kept else None
+    if own is None or kept is None or len(own.by_turn) <= row.median.n:
+        return row
+    row = replace(row, median_with_left_out=stats.middle(list(own.by_turn.values())))
+    base = kept.get((row.baseline, False))
+    if row.ratio is None or base is None:
+        return row
+    _, candidate, baseline = own.paired(base)
+    if not candidate or min(candidate) <= 0 or min(baseline) <= 0:
+        return row
+    return replace(row, ratio_with_left_out=stats.paired_ratio(candidate, baseline, row.margin))
+
+
+def _rows_of(
+    group: _Group, kept: _Group | None, blank: Row, left_out: dict[tuple[str, str, bool], int], refusals: list[Refusal]
+) -> list[Row]:
+    """One point, case and metric: a row an arm, not yet judged."""
+    made = []
+    for (arm, copy), series in group.items():
+        turns = sorted(series.by_turn)
+        values = tuple(series.by_turn[t] for t in turns)
+        row = replace(
+            blank,
+            arm=arm,
+            aa_copy=copy,
+            left_out=left_out.get((blank.point_hash, arm, copy), 0),
+            values=values,
+            trials=tuple(series.trials[t] for t in turns),
+            median=stats.median(values),
+        )
+        refusal = refused(refusals, row.suite, row.point, row.arm, row.baseline)
+        ratio, why = _ratio(row, series, group.get((row.baseline, False)), refusal)
+        made.append(_with_left_out(replace(row, ratio=ratio, no_ratio=why), kept))
+    return made
+
+
+def _blank(machine: int, first: Any, margin: float) -> Row:
+    return Row(
+        machine_id=machine,
+        suite=first.suite,
+        mode=first.mode,
+        point_hash=first.point_hash,
+        point=first.point,
+        case=first.case,
+        arm="",
+        aa_copy=False,
+        baseline=first.baseline,
+        metric=first.metric,
+        unit=first.unit,
+        better=first.better,
+        left_out=0,
+        values=(),
+        trials=(),
+        median=Median(0, math.nan, None, math.nan, math.nan),
+        median_with_left_out=None,
+        ratio=None,
+        ratio_with_left_out=None,
+        no_ratio="",
+        margin=margin,
+    )
 
 
 def compare(data: RunData, margin: float) -> Comparison:
@@ -287,57 +329,43 @@ def compare(data: RunData, margin: float) -> Comparison:
     rows: list[Row] = []
     aa: dict[int, AaResult] = {}
     position: dict[int, PositionEffect] = {}
+    noise = noise_by_machine(data)
+    faults: dict[int, str] = {}
+    proofs = {int(m.machine_id): hardening.read(m.hardening).summary for m in records(data.machines)}
     measured = data.samples[data.samples["value"].notna()]
     scored = measured[measured["scored"]]
     good = measured[(measured["verdict"] == "ok") & (measured["round"] > 0)]
     in_rounds = data.trials[data.trials["round"] > 0]
-    left_out = in_rounds[~in_rounds["scored"]].groupby(["machine_id", "point_hash", "arm", "aa_copy"]).size()
+    left_out = Counter(
+        (int(t.machine_id), str(t.point_hash), str(t.arm), bool(t.aa_copy))
+        for t in records(in_rounds[~in_rounds["scored"]])
+    )
     positions = {int(t.trial_id): int(t.position) for t in records(data.trials)}
     for machine_id, of_machine in scored.groupby("machine_id", sort=False):
         machine = int(str(machine_id))
         groups = _groups(of_machine)
         aa[machine], floors = _aa(groups, data.schedule.seed or 0)
+        of_noise = noise.get(machine)
+        fault = _fault(aa[machine], of_noise, proofs[machine])
+        if fault:
+            faults[machine] = fault
         effect = _position(groups, positions)
         if effect is not None:
             position[machine] = effect
-        with_left_out = {
-            key: (float(values.median()), len(values))
-            for key, values in good[good["machine_id"] == machine_id].groupby(_SERIES_KEYS)["value"]
-        }
+        own = good[good["machine_id"] == machine_id]
+        repeated = own.loc[~own["scored"], "point_hash"].unique()
+        kept = _groups(own[own["point_hash"].isin(repeated)])  # both sets are the same elsewhere
+        left = {key[1:]: count for key, count in left_out.items() if key[0] == machine}
         for key, group in groups.items():
             units = {series.first.unit for series in group.values()}
             if len(units) > 1:
-                notes.append(f"case {key[1]}, {key[2]}: mixed units {_values_text(units)}; refused")
+                notes.append(f"case {key[1]}, {key[2]}: mixed units {values_text(units)}; refused")
                 continue
-            for (arm, copy), series in group.items():
-                first = series.first
-                all_median, all_count = with_left_out[(*key, arm, copy)]
-                values = [series.by_round[r] for r in sorted(series.by_round)]
-                row = Row(
-                    machine_id=machine,
-                    suite=first.suite,
-                    mode=first.mode,
-                    point_hash=first.point_hash,
-                    point=first.point,
-                    case=first.case,
-                    arm=arm,
-                    aa_copy=copy,
-                    baseline=first.baseline,
-                    metric=first.metric,
-                    unit=first.unit,
-                    better=first.better,
-                    left_out=int(left_out.get((machine_id, first.point_hash, arm, copy), 0)),
-                    values=tuple(values),
-                    trials=tuple(series.trials[r] for r in sorted(series.trials)),
-                    median=stats.median(values),
-                    median_with_left_out=all_median if all_count > len(values) else None,
-                    ratio=None,
-                    no_ratio="",
-                    margin=max(margin, floors.get(key, 0.0)),
-                )
-                refusal = _refused(refusals, row.suite, row.point, row.arm, row.baseline)
-                ratio, why = _ratio(row, series, group.get((row.baseline, False)), refusal)
-                rows.append(_judge(replace(row, ratio=ratio, no_ratio=why), aa[machine]))
+            blank = _blank(machine, next(iter(group.values())).first, max(margin, floors.get(key, 0.0)))
+            of_case = _rows_of(group, kept.get(key), blank, left, refusals)
+            base = next((row for row in of_case if row.is_baseline), None)
+            biased = of_noise is not None and of_noise.gate.biased
+            rows += [_judge(row, base, fault, biased) for row in of_case]
     order = {int(m): i for i, m in enumerate(data.machines["machine_id"])}
     rows.sort(
         key=lambda r: (
@@ -351,14 +379,14 @@ def compare(data: RunData, margin: float) -> Comparison:
             r.metric,
         )
     )
-    return Comparison(rows, refusals, aa, position, notes + data.bad_rows)
+    return Comparison(rows, refusals, aa, position, noise, faults, notes + data.bad_rows)
 
 
-def across_machines(rows: list[Row], isolated: dict[int, bool]) -> list[tuple[Row, float, stats.Interval]]:
-    """One claim a case over three or more machines; machines that share a host count once and so make no claim."""
+def across_machines(rows: list[Row], usable: dict[int, bool]) -> list[tuple[Row, float, stats.Interval]]:
+    """One claim a case over three or more machines; those that share a host or whose session decides nothing make none."""
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        if row.ratio is not None and row.ratio.verdict != "none" and not row.aa_copy and isolated.get(row.machine_id):
+        if row.ratio is not None and row.ratio.verdict != "none" and not row.aa_copy and usable.get(row.machine_id):
             groups.setdefault((row.suite, row.point, row.case, row.arm, row.metric), []).append(row)
     found = []
     for members in groups.values():

@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from benchctl_analysis.stats import middle
+
 MAX_ROWS = 5_000_000  # of one view; a run of ten thousand trials has a tenth of it
 MAX_JSON_BYTES = 16 << 20
 
@@ -31,7 +33,9 @@ class Schedule:
     rounds: int | None = None
     order: str = ""
     seed: int | None = None
-    max_steal_percent: float = 1.0
+    max_steal_percent: float = 1.0  # above: flagged
+    repeat_steal_percent: float = 5.0  # above: the point's round is repeated
+    max_repeats_share: float = 0.2  # of all point-rounds; beyond it the session is quarantined
 
 
 @dataclass
@@ -40,10 +44,11 @@ class RunData:
     info: dict[str, Any]  # the row of v_runs, empty for an older store
     schedule: Schedule
     machines: pd.DataFrame
-    trials: pd.DataFrame  # with `scored` (bool) and `left_out` (why a trial of a scored round is not)
+    trials: pd.DataFrame  # with `scored`, `left_out` (why a trial of a scored round is not) and `over` (too much steal)
     samples: pd.DataFrame  # one row a trial, case and metric: with `case`, the name without its runner
     traces: pd.DataFrame
     bundles: pd.DataFrame
+    probes: pd.DataFrame
     bad_rows: list[str] = field(default_factory=list)  # refused values, each row named
 
 
@@ -111,12 +116,15 @@ def read_schedule(plan_text: str) -> Schedule:
     if not isinstance(schedule, dict) or not isinstance(noise, dict):
         return Schedule()
     rounds, seed = schedule.get("runs"), schedule.get("seed")
-    steal = _share(noise.get("max_steal"))
+    steal, repeat, repeats = (_share(noise.get(key)) for key in ("max_steal", "repeat_steal", "max_repeats"))
+    default = Schedule()
     return Schedule(
         rounds=rounds if isinstance(rounds, int) else None,
         order=str(schedule.get("order", "")),
         seed=seed if isinstance(seed, int) else None,
-        max_steal_percent=1.0 if steal is None else steal,
+        max_steal_percent=default.max_steal_percent if steal is None else steal,
+        repeat_steal_percent=default.repeat_steal_percent if repeat is None else repeat,
+        max_repeats_share=default.max_repeats_share if repeats is None else repeats / 100,
     )
 
 
@@ -138,10 +146,11 @@ def mark_scored(trials: pd.DataFrame) -> pd.DataFrame:
     """Adds `scored` and `left_out`.
 
     Scored: round > 0, verdict ok, and of the newest attempt of its round. The newest attempt is the newest of the
-    whole round of that point, not of the arm alone: arms of different attempts share no block.
+    whole round of that point, not of the arm alone: arms of different attempts share no block. It is the slot's newest,
+    on whichever machine: a round that a resumed run began anew elsewhere counts there alone.
     """
     marked = trials.copy()
-    newest = marked.groupby(["machine_id", "point_hash", "round"])["attempt"].transform("max")
+    newest = marked.groupby(["fleet", "slot", "point_hash", "round"])["attempt"].transform("max")
     warm_up, old, bad = marked["round"] <= 0, marked["attempt"] < newest, marked["verdict"] != "ok"
     marked["left_out"] = ""
     marked.loc[old, "left_out"] = "round repeated"
@@ -149,6 +158,19 @@ def mark_scored(trials: pd.DataFrame) -> pd.DataFrame:
     marked.loc[warm_up, "left_out"] = "warm-up"
     marked["scored"] = ~(warm_up | old | bad)
     return marked
+
+
+LEAST_STOLEN_TICKS = 10  # agent/exec/repeat_rule.h: fewer are what the counter's grain can feign
+
+
+def mark_over(trials: pd.DataFrame, schedule: Schedule) -> pd.DataFrame:
+    """Adds `over`: what the agent's rule calls too much steal, in any round. NaN, not measured, is over no bound."""
+    over = trials["steal_percent"].astype(float) > schedule.repeat_steal_percent
+    for row in records(trials[over]):
+        ticks = parse_json(row.record).get("steal_jiffies")
+        if isinstance(ticks, int) and ticks < LEAST_STOLEN_TICKS:
+            over[trials["trial_id"] == row.trial_id] = False
+    return trials.assign(over=over)
 
 
 def _collapse(samples: pd.DataFrame) -> pd.DataFrame:
@@ -162,6 +184,10 @@ def _collapse(samples: pd.DataFrame) -> pd.DataFrame:
     grouped = inner.groupby(keys, as_index=False).agg(
         {"unit": "first", "better": "first", "value": "median", "check_text": "first"}
     )
+    huge = grouped["value"].map(math.isinf)
+    if bool(huge.any()):  # two middle values whose sum is beyond a double
+        middles = inner.groupby(keys)["value"].agg(middle).reset_index()["value"]
+        grouped.loc[huge, "value"] = middles[huge]
     return pd.concat([own.drop(columns="iteration"), grouped], ignore_index=True)
 
 
@@ -192,7 +218,7 @@ def load(store: Path, run: str) -> RunData:
 def _load(connection: sqlite3.Connection, run: str) -> RunData:
     connection.execute("BEGIN")  # all views of one moment, whoever writes meanwhile
     views = _views(connection)
-    missing = {"v_machines", "v_trials", "v_samples", "v_traces"} - views
+    missing = {"v_machines", "v_trials", "v_samples", "v_traces", "v_probes"} - views
     if missing:
         raise LoadError(f"the store lacks the views {', '.join(sorted(missing))}: written by an older benchctl")
     info: dict[str, Any] = {}
@@ -206,6 +232,7 @@ def _load(connection: sqlite3.Connection, run: str) -> RunData:
     if machines.empty and not info:
         raise LoadError(f"the store has no run {run!r}")
     trials["aa_copy"] = trials["aa_copy"].astype(bool)
+    trials = trials.merge(machines[["machine_id", "fleet", "slot"]], on="machine_id", how="left")
     samples = _query(
         connection,
         "SELECT x.* FROM v_samples x WHERE x.trial_id IN (SELECT trial_id FROM v_trials WHERE run = ?)",
@@ -241,14 +268,16 @@ def _load(connection: sqlite3.Connection, run: str) -> RunData:
             "SELECT * FROM v_bundles WHERE bundle IN (SELECT bundle FROM v_trials WHERE run = ?) ORDER BY bundle",
             run,
         )
+    schedule = read_schedule(str(info.get("plan_text", "")))
     return RunData(
         run=run,
         info=info,
-        schedule=read_schedule(str(info.get("plan_text", ""))),
+        schedule=schedule,
         machines=machines,
-        trials=mark_scored(trials),
+        trials=mark_over(mark_scored(trials), schedule),
         samples=samples,
         traces=_query(connection, "SELECT * FROM v_traces WHERE run = ? ORDER BY suite, arm", run),
         bundles=bundles,
+        probes=_query(connection, "SELECT * FROM v_probes WHERE run = ? ORDER BY machine_id, taken_ms", run),
         bad_rows=bad,
     )

@@ -152,23 +152,23 @@ def _leaves(value: object, path: str = "") -> dict[str, str]:
     return {path: _plain(value)}
 
 
-def changed(before: Facts, after: Facts) -> list[tuple[str, str, str]]:
-    """(fact, before, after) for watched facts that differ. A boot id is named, not printed."""
-    if not before or not after:
-        return []
-    rows: list[tuple[str, str, str]] = []
+def differing(documents: list[Facts]) -> list[tuple[str, list[str]]]:
+    """(fact, its value in each document) for watched facts that differ between those that are there; "" where one is not.
+
+    A boot id is named, not printed.
+    """
+    present = [i for i, document in enumerate(documents) if document]
+    rows: list[tuple[str, list[str]]] = []
     for group, keys in _WATCHED.items():
-        a, b = _leaves(_group(before, group)), _leaves(_group(after, group))
-        for name in sorted(a.keys() | b.keys()):
+        leaves = [_leaves(_group(document, group)) for document in documents]
+        for name in sorted(set().union(*(leaves[i] for i in present)) if present else ()):
             if _VOLATILE.search(name) or (keys is not None and name.split(".")[0] not in keys):
                 continue
-            if a.get(name) != b.get(name):
-                hidden = name == "boot_id"
-                old, new = a.get(name, "absent"), b.get(name, "absent")
-                rows.append(
-                    (
-                        f"{group}.{sanitize(name, 80)}",
-                        *(("first boot", "the machine restarted") if hidden else (old, new)),
-                    )
-                )
+            values = ["" if i not in present else leaves[i].get(name, "absent") for i in range(len(documents))]
+            seen = [values[i] for i in present]
+            if len(set(seen)) < 2:
+                continue
+            if name == "boot_id":
+                values = ["first boot" if v == seen[0] else "the machine restarted" if v else "" for v in values]
+            rows.append((f"{group}.{sanitize(name, 80)}", values))
     return rows[:50]

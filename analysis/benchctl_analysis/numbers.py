@@ -17,6 +17,8 @@ def digits(value: float, significant: int = 3) -> str:
     """Three significant digits without an exponent: 0.00512, 5.12, 5,120."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
+    if abs(value) >= 1e15:  # no rounding: it may lead beyond a double
+        return f"{value:.{significant - 1}e}"
     places = significant - 1 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
     if rounded != 0:

@@ -82,6 +82,15 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Tail:
+    """One arm's latencies: microseconds, share of requests that took longer."""
+
+    label: str
+    colour: int
+    points: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
 class Shot:
     """One trial on the time line."""
 
@@ -91,6 +100,16 @@ class Shot:
     warm_up: bool
     label: str
     colour: int
+
+
+@dataclass(frozen=True)
+class Look:
+    """One probe: microseconds of the spin (median, 99th percentile, longest), CPUs busy with others, steal in ticks."""
+
+    seconds: float
+    spins: tuple[float | None, ...]
+    busy: float | None
+    steal: float | None
 
 
 def _tick(value: float, _: object = None) -> str:
@@ -181,16 +200,19 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
         figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
         axes: Axes = figure.add_subplot()
         ticks = sorted({point[0] for line in lines for point in line.points})
-        for line in lines:
+        doubling = len(ticks) > 1 and ticks[0] > 0
+        for index, line in enumerate(lines):
             colour, marker = SERIES[line.colour % 8], MARKERS[line.colour % 8]
-            xs, medians = [p[0] for p in line.points], [p[1] for p in line.points]
+            aside = 0.07 * (index - (len(lines) - 1) / 2)  # beside each other, so that no interval hides another
+            xs = [p[0] * 2**aside if doubling else p[0] + aside for p in line.points]
+            medians = [p[1] for p in line.points]
             label = sanitize(line.label, 40)
             axes.plot(xs, medians, marker=marker, color=colour, linewidth=1.8, markersize=6, label=label)
-            for x, _, low, high, values in line.points:
+            for x, (_, _, low, high, values) in zip(xs, line.points, strict=True):
                 if low is not None and high is not None:
                     axes.plot([x, x], [low, high], color=colour, linewidth=6, alpha=0.25, solid_capstyle="butt")
                 axes.plot([x] * len(values), values, marker, color=colour, markersize=2.6, alpha=0.5, markeredgewidth=0)
-        if len(ticks) > 1 and ticks[0] > 0:
+        if doubling:
             axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [_tick(t) for t in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
@@ -203,6 +225,36 @@ def scaling_plot(lines: Sequence[Line], x_name: str, y_name: str, title: str, sa
         axes.yaxis.set_major_formatter(FuncFormatter(_tick))
         axes.set_xlabel(x_name)
         axes.set_ylabel(y_name)
+        axes.legend(loc="best", fontsize=9)
+    return _svg(figure, title, salt)
+
+
+def tail_plot(lines: Sequence[Tail], title: str, salt: str) -> Markup:
+    """Share of requests slower than x, both logarithmic: the tail is what a histogram hides."""
+    if not _drawable(x for line in lines for x, _ in line.points):
+        return _not_drawn(title)
+    with mpl.rc_context(_STYLE):
+        figure = _figure(5.6, 3.4, 0.85, 0.15, 0.15, 0.55)
+        axes: Axes = figure.add_subplot()
+        for line in lines:
+            axes.step(
+                [x / 1000 for x, _ in line.points],
+                [100 * share for _, share in line.points],
+                where="post",
+                color=SERIES[line.colour % 8],
+                linewidth=1.6,
+                linestyle=("-", "--", "-.", ":")[line.colour % 4],
+                label=sanitize(line.label, 40),
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(_tick))
+            axis.set_minor_locator(NullLocator())
+        axes.set_ylim(top=110)
+        axes.set_xlabel("latency, ms")
+        axes.set_ylabel("took longer, %")
         axes.legend(loc="best", fontsize=9)
     return _svg(figure, title, salt)
 
@@ -246,4 +298,43 @@ def time_plot(shots: Sequence[Shot], max_steal: float, salt: str) -> Markup:
         lower.yaxis.set_major_locator(MaxNLocator(3))
         lower.set_ylabel("steal, %")
         lower.set_xlabel("seconds since the machine's first trial (hollow: warm-up)")
+    return _svg(figure, title, salt)
+
+
+def probe_plot(looks: Sequence[Look], salt: str) -> Markup:
+    """The spin over time, with what others used underneath."""
+    title = "Probes before the rounds: the spin over time, with others' use and steal underneath"
+    if not _drawable(v for look in looks for v in (*look.spins, look.busy, look.steal)):
+        return _not_drawn(title)
+    with mpl.rc_context(_STYLE):
+        figure = _figure(12.6, 3.6, 1.0, 0.15, 0.42, 0.5)
+        upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+        for place, name in enumerate(("median", "99th percentile", "longest")):
+            points = [(k.seconds, v) for k in looks if (v := k.spins[place]) is not None]
+            xs, ys = [x for x, _ in points], [y for _, y in points]
+            upper.plot(xs, ys, marker=MARKERS[place], color=SERIES[place], linewidth=1.2, markersize=4.2, label=name)
+        upper.set_yscale("log")
+        upper.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=6))
+        upper.yaxis.set_major_formatter(FuncFormatter(_tick))
+        upper.yaxis.set_minor_locator(NullLocator())
+        upper.set_ylabel("spin, µs")
+        lower.plot(
+            [k.seconds for k in looks if k.busy is not None],
+            [k.busy for k in looks if k.busy is not None],
+            marker="o",
+            color=SERIES[4],
+            linewidth=1.2,
+            markersize=4.2,
+            label="CPUs busy",
+        )
+        stolen = [(k.seconds, k.steal) for k in looks if k.steal is not None]
+        lower.vlines([x for x, _ in stolen], 0, [y for _, y in stolen], color=BAD, linewidth=2, label="steal, ticks")
+        top = max([0.1, *(1.1 * k.busy for k in looks if k.busy is not None), *(1.1 * y for _, y in stolen)])
+        lower.set_ylim(0, top)
+        lower.yaxis.set_major_locator(MaxNLocator(3))
+        lower.set_ylabel("others")
+        lower.set_xlabel("seconds since the first probe")
+        handles, labels = (a + b for a, b in zip(*(x.get_legend_handles_labels() for x in (upper, lower)), strict=True))
+        where = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": 6, "fontsize": 9, "borderaxespad": 0.2}
+        upper.legend(handles, labels, columnspacing=1.2, **where)
     return _svg(figure, title, salt)

@@ -14,9 +14,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from benchctl_analysis import machine_facts, numbers, pages, tables, terminal
+from benchctl_analysis import blocks, machine_facts, numbers, pages, tables, terminal, troubles
 from benchctl_analysis.compare import Comparison, Row, across_machines, compare
 from benchctl_analysis.load import LoadError, RunData, load, parse_json, records
+from benchctl_analysis.parts import Table, cells, plural
+from benchctl_analysis.quiet_section import smallest_difference
+from benchctl_analysis.results import suite_order
 from benchctl_analysis.text import csv_cell, file_stem, markdown, sanitize, scrub
 
 CSV_HEADER = (
@@ -38,6 +41,8 @@ CSV_HEADER = (
     "ratio_high",
     "verdict",
     "functional",
+    "median_with_left_out",
+    "ratio_with_left_out",
 )
 
 
@@ -114,6 +119,8 @@ def summary_csv(rows: list[Row], names: dict[int, str], functional: dict[int, bo
                 *ratios,
                 verdict,
                 int(functional[row.machine_id]),
+                "" if row.median_with_left_out is None else row.median_with_left_out,
+                "" if row.ratio_with_left_out is None else row.ratio_with_left_out.estimate,
             ]
         )
     return buffer.getvalue()
@@ -129,47 +136,13 @@ def _stems(data: RunData) -> dict[int, str]:
     return stems
 
 
-def _troubles(data: RunData, comparison: Comparison, redact: bool) -> list[str]:
-    """What was noisy or failed and why, the worst first; one line each."""
-    clean_text = scrub if redact else sanitize
-    lines: list[str] = []
-    for machine in records(data.machines):
-        if machine.reason:
-            lines.append(f"{sanitize(machine.machine, 40)}: {clean_text(machine.reason)}")
-        aa = comparison.aa.get(int(machine.machine_id))
-        if aa is not None and aa.check.failed:
-            lines.append(
-                f"{sanitize(machine.machine, 40)}: the A/A check failed (p = {aa.check.p:.2g}), no verdict stands"
-            )
-    failed = data.trials[data.trials["verdict"] != "ok"]
-    for (name, suite, arm, verdict), group in failed.groupby(["machine", "suite", "arm", "verdict"], sort=False):
-        reason = next((clean_text(r) for r in group["reason"] if r), "")
-        first = group.iloc[0]
-        where = f"{sanitize(name, 40)}: {sanitize(suite, 40)} {sanitize(arm, 40)}"
-        times = f"{len(group)} trials" if len(group) > 1 else f"trial {first['number']}"
-        lines.append(f"{where}: {times} {verdict}" + (f": {reason}" if reason else ""))
-    repeated = data.trials[data.trials["left_out"] == "round repeated"]
-    for name, group in repeated.groupby("machine", sort=False):
-        lines.append(f"{sanitize(name, 40)}: {len(group)} trials of repeated rounds are kept but not scored")
-    limit = data.schedule.max_steal_percent
-    for name, group in data.trials[data.trials["steal_percent"].fillna(0) > 0].groupby("machine", sort=False):
-        above = int((group["steal_percent"] > limit).sum())
-        lines.append(
-            f"{sanitize(name, 40)}: steal in {len(group)} trials, at most {numbers.digits(group['steal_percent'].max())} %"
-            + (f"; {above} above {numbers.digits(limit)} % flagged" if above else f" (bound {numbers.digits(limit)} %)")
-        )
-    rounds = {row.ratio.n for row in comparison.rows if row.ratio is not None and row.ratio.verdict == "none"}
-    if rounds:
-        lines.append(f"no verdicts where fewer than 6 rounds are scored (here {min(rounds)})")
-    return lines + comparison.notes
-
-
-def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bool]) -> list[tables.Table]:
-    rows = across_machines(comparison.rows, isolated)
+def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bool]) -> list[Table]:
+    usable = {key: alone and key not in comparison.faults for key, alone in isolated.items()}
+    rows = across_machines(comparison.rows, usable)
     if not rows:
         return []
     body = [
-        tables.cells(
+        cells(
             " ".join(filter(None, (row.suite, row.point))),
             row.case,
             row.arm,
@@ -179,20 +152,21 @@ def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bo
         for row, ratio, i in rows
     ]
     columns = [("Point", "l"), ("Case", "l"), ("Runner", "l"), ("Metric", "l"), ("Ratio, 95 % interval", "l")]
-    return [
-        tables.Table("Across machines", columns, body, False, ["From the machines' own ratios, three or more of them."])
-    ]
+    notes = ["From the machines' own ratios, three or more of them."]
+    if comparison.faults:
+        notes.append(f"Left out: {plural(len(comparison.faults), 'machine')} whose session decides nothing.")
+    return [Table("Across machines", columns, body, False, notes)]
 
 
-def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[tables.Table]:
+def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[Table]:
     rows = [row for row in comparison.rows if row.machine_id == machine_id]
     made = []
-    for suite in pages.suite_order(rows):
+    for suite in suite_order(rows):
         own = [row for row in rows if row.suite == suite]
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:
             made.append(tables.sequential_table(suite, sequential, functional))
-        for case in dict.fromkeys(row.case for row in own if row.metric == tables.CONCURRENT_METRIC):
+        for case in tables.concurrent_cases(own)[0]:
             errors = tables.error_totals(data, machine_id, suite, case)
             made.append(tables.throughput_table(suite, case, [r for r in own if r.case == case], errors, functional))
         other = [row for row in own if not tables.is_known(row.metric)]
@@ -222,42 +196,62 @@ def report(request: ReportRequest) -> dict[str, Any]:
         write_file(request.out / relative, content)
         files.append(relative)
 
+    clean_text = scrub if request.redact else sanitize
+    idle = {machine.machine_id: machine for machine in blocks.idle_machines(data, clean_text)}
+    quarantined = {key for key, noise in comparison.noise.items() if noise.quarantine}
     lines = []
     overview = []
     for machine in machines:
         key = int(machine.machine_id)
-        page = pages.build(data, comparison, machine, request.out, request.redact)
+        if key in idle:
+            page = pages.build_idle(data, machine, idle[key], request.redact)
+        else:
+            page = pages.build(data, comparison, machine, request.out, request.redact)
         put(f"reports/{stems[key]}.html", html.get_template("machine.html.j2").render(page=page, style=style))
         markdown_text = text.get_template("machine.md.j2").render(page=page)
         put(f"reports/{stems[key]}.md", re.sub(r"\n{3,}", "\n\n", markdown_text))
+        if key in idle:
+            continue
         trials = data.trials[data.trials["machine_id"] == key]
         clean, flagged, failed, warm = pages.counts(trials, data.schedule.max_steal_percent)
-        cpu = machine_facts.cpu_name(parse_json(machine.facts_before))
-        smallest = pages.smallest_difference(comparison, key)
-        name = f"reports/{stems[key]}.html"
         lines.append(
-            terminal.MachineLine(key, names[key], cpu, not isolated[key], clean, flagged, failed, warm, smallest, name)
+            terminal.MachineLine(
+                machine_id=key,
+                name=names[key],
+                cpu=machine_facts.cpu_name(parse_json(machine.facts_before)),
+                functional=not isolated[key],
+                quiet="quarantined" if key in quarantined else pages.grade_of(data, comparison, machine).letter,
+                clean=clean,
+                flagged=flagged,
+                failed=failed,
+                warm_up=warm,
+                smallest=smallest_difference(comparison, key),
+                report=f"reports/{stems[key]}.html",
+            )
         )
         overview.append((page, stems[key], _machine_tables(data, comparison, key, not isolated[key])))
     put("summary.csv", summary_csv(comparison.rows, names, {key: not value for key, value in isolated.items()}))
-    troubles = _troubles(data, comparison, request.redact)
-    across = _shared_tables(data, comparison, isolated)
+    trouble_lines = troubles.troubles(data, comparison, clean_text)
+    on_top = troubles.quarantines(data, comparison)
     summary = text.get_template("summary.md.j2").render(
         run=sanitize(data.run, 80),
         info=data.info,
         when=numbers.utc(data.info.get("created_ms")),
         machines=lines,
         overview=overview,
+        quarantines=on_top,
         refusals=comparison.refusals,
-        troubles=troubles,
-        across=across,
+        troubles=trouble_lines,
+        across=_shared_tables(data, comparison, isolated),
+        idle=[table] if (table := blocks.idle_table(list(idle.values()), not all(isolated.values()))) else [],
+        slots=[blocks.slots_note(told) for _, told in blocks.shared_slots(data)],
     )
     put("summary.md", re.sub(r"\n{3,}", "\n\n", summary))
     plan = sanitize(data.info.get("plan_name", ""), 60)
     outcome = sanitize(data.info.get("outcome", ""), 20)
     title = f"run {sanitize(data.run, 70)}" + (f", plan {plan}" if plan else "") + (f": {outcome}" if outcome else "")
-    where = str(folder / (f"{stems[lines[0].machine_id]}.html" if len(lines) == 1 else "*.html"))
-    shown = terminal.render(title, lines, comparison, troubles, where, request.width, request.colour)
+    where = [str(request.out / line.report) for line in lines] or [str(request.out / "summary.md")]
+    shown = terminal.render(title, lines, comparison, on_top, trouble_lines, where, request.width, request.colour)
     return {
         "terminal": shown,
         "files": files,

@@ -72,13 +72,24 @@ class SessionCheck:
     failed: bool
 
 
+_LARGEST_LOG = 708.0  # its exp and one over it are doubles: 1e308 against 1e-308 must not end a report
+
+
+def exp(log: float) -> float:
+    return math.exp(max(min(log, _LARGEST_LOG), -_LARGEST_LOG))
+
+
+def expm1(log: float) -> float:
+    return math.expm1(min(log, _LARGEST_LOG))
+
+
 def _checked(values: Sequence[float] | Floats, what: str = "value") -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise BadValueError(f"no {what}s")
-    for index, value in enumerate(array):
-        if not math.isfinite(value):
-            raise BadValueError(f"{what} {index + 1} is {value}, not a finite number")
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise BadValueError(f"{what} {bad[0] + 1} is {array[bad[0]]}, not a finite number")
     return array
 
 
@@ -105,11 +116,19 @@ def median_interval(values: Sequence[float] | Floats, alpha: float = ALPHA) -> I
     return Interval(float(ordered[rank - 1]), float(ordered[n - rank]), coverage)
 
 
+def middle(values: Sequence[float] | Floats) -> float:
+    """The median as a value, also where the sum of its two middle values is beyond a double."""
+    ordered = sorted(float(value) for value in values)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    if low == high:
+        return low
+    half = (low + high) / 2
+    return half if math.isfinite(half) else low / 2 + high / 2
+
+
 def median(values: Sequence[float] | Floats) -> Median:
     array = _checked(values)
-    return Median(
-        int(array.size), float(np.median(array)), median_interval(array), float(array.min()), float(array.max())
-    )
+    return Median(int(array.size), middle(array), median_interval(array), float(array.min()), float(array.max()))
 
 
 @lru_cache(maxsize=64)
@@ -183,7 +202,7 @@ def paired_ratio(candidate: Sequence[float] | Floats, baseline: Sequence[float] 
     estimate = hodges_lehmann(d)
     if n < MIN_ROUNDS:
         reason = f"{n} scored round{'' if n == 1 else 's'}, {MIN_ROUNDS} needed"
-        return Ratio(n, math.exp(estimate), None, None, "none", reason)
+        return Ratio(n, exp(estimate), None, None, "none", reason)
     wilcoxon, sign = signed_rank_interval(d), median_interval(d)
     assert wilcoxon is not None
     assert sign is not None
@@ -195,11 +214,11 @@ def paired_ratio(candidate: Sequence[float] | Floats, baseline: Sequence[float] 
         call = "inconclusive"
     elif call == "inconclusive":
         reason = "the interval reaches outside the margin and does not prove a difference"
-    return Ratio(n, math.exp(estimate), _exp(wilcoxon), _exp(sign), call, reason)
+    return Ratio(n, exp(estimate), _exp(wilcoxon), _exp(sign), call, reason)
 
 
 def _exp(interval: Interval) -> Interval:
-    return Interval(math.exp(interval.low), math.exp(interval.high), interval.coverage)
+    return Interval(exp(interval.low), exp(interval.high), interval.coverage)
 
 
 def session_check(log_ratios: Floats, seed: int = 0, alpha: float = ALPHA) -> SessionCheck:
@@ -235,7 +254,7 @@ def noise_floor(log_ratios: Sequence[float] | Floats) -> float | None:
     """The 95th percentile of |ln ratio| between identical code, as a ratio minus one; None below MIN_FLOOR_PAIRS."""
     if len(log_ratios) < MIN_FLOOR_PAIRS:
         return None
-    return float(np.expm1(np.quantile(np.abs(_checked(log_ratios)), 0.95, method="higher")))
+    return expm1(float(np.quantile(np.abs(_checked(log_ratios)), 0.95, method="higher")))
 
 
 def rate_bounds(hits: int, of: int) -> Interval | None:
@@ -255,4 +274,4 @@ def across_machines(log_medians: Sequence[float] | Floats) -> tuple[float, Inter
         return None
     mean = float(array.mean())
     half = float(special.stdtrit(count - 1, 0.975)) * float(array.std(ddof=1)) / math.sqrt(count)
-    return math.exp(mean), Interval(math.exp(mean - half), math.exp(mean + half), 0.95)
+    return exp(mean), Interval(exp(mean - half), exp(mean + half), 0.95)

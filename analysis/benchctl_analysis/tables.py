@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from benchctl_analysis import histograms, numbers
+from benchctl_analysis import numbers
 from benchctl_analysis.compare import Row, natural
+from benchctl_analysis.latency import NO_HISTOGRAM, Histograms
 from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json, records
+from benchctl_analysis.parts import Cell, Table, cells
 from benchctl_analysis.text import sanitize
 
-NO_HISTOGRAM = "no histogram"
+MAX_TABLE_ROWS = 600  # of one table
+MAX_CASES = 30  # of a suite with tables of their own
 LATENCIES = ("p50", "p95", "p99", "max")
 SEQUENTIAL_METRIC, CONCURRENT_METRIC = "per_item", "requests_per_second"
 _KNOWN = frozenset({SEQUENTIAL_METRIC, CONCURRENT_METRIC, *LATENCIES, "total", "requests", "errors"})
-
-
-@dataclass(frozen=True)
-class Cell:
-    text: str
-    kind: str = ""  # good | bad | soft | strong
-
-
-@dataclass
-class Table:
-    caption: str
-    columns: list[tuple[str, str]]  # heading, "l" or "r"
-    rows: list[list[Cell]]
-    functional: bool
-    notes: list[str] = field(default_factory=list)
-    kind: str = ""  # "pairs": names and values, printed in two columns where there is room
-
-
-def cells(*texts: str) -> list[Cell]:
-    return [Cell(text) for text in texts]
 
 
 def ratio_cell(row: Row) -> Cell:
@@ -110,6 +91,36 @@ def coverage_note(rows: Sequence[Row]) -> list[str]:
     return []
 
 
+LEFT_OUT = "With left out"
+
+
+def _with_left_out(table: Table, rows: Sequence[Row], likes: Sequence[float]) -> None:
+    """A last column with the medians and ratios as they would be had nothing been left out; none where nothing was."""
+    if all(row.median_with_left_out is None for row in rows):
+        return
+    table.columns.append((LEFT_OUT, "l"))
+    table.notes.append(
+        "With left out: the same median and ratio over all good attempts, those of repeated rounds too. Red where one lies "
+        "outside its interval: the exclusions matter, and a verdict becomes inconclusive."
+    )
+    for row, line, like in zip(rows, table.rows, likes, strict=True):
+        line.append(left_out_cell(row, like))
+
+
+def left_out_cell(row: Row, like: float | None = None) -> Cell:
+    if row.median_with_left_out is None:
+        return Cell("the same", "soft wrap")
+    text = numbers.quantity(row.median_with_left_out, row.unit, like)
+    kept, interval = row.ratio_with_left_out, row.median.interval
+    outside = interval is not None and not interval.low <= row.median_with_left_out <= interval.high
+    if kept is not None and row.ratio is not None:
+        turned = row.ratio.verdict in ("higher", "lower") and row.ratio.estimate < 1  # as ratio_text prints it
+        text += f", {numbers.factor(1 / kept.estimate if turned else kept.estimate)}"
+        bounds = row.ratio.interval
+        outside = outside or (bounds is not None and not bounds.low <= kept.estimate <= bounds.high)
+    return Cell(text, "bad wrap" if outside else "wrap")
+
+
 def split_cases(rows: Sequence[Row]) -> list[list[Row]]:
     """Rows of one point and case together, in order."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
@@ -118,16 +129,38 @@ def split_cases(rows: Sequence[Row]) -> list[list[Row]]:
     return list(groups.values())
 
 
+def capped(groups: list[list[Row]]) -> tuple[list[list[Row]], list[str]]:
+    """What a page can hold: a program may print any number of cases."""
+    room = MAX_TABLE_ROWS
+    for count, group in enumerate(groups):
+        room -= len(group)
+        if room < 0 and count:
+            return groups[:count], [
+                f"{len(groups) - count:,} of {len(groups):,} cases are left out; summary.csv has all."
+            ]
+    return groups, []
+
+
+def concurrent_cases(rows: Sequence[Row]) -> tuple[list[str], list[str]]:
+    """The cases that get tables of their own, and what to say of the others."""
+    cases = list(dict.fromkeys(row.case for row in rows if row.metric == CONCURRENT_METRIC))
+    more = len(cases) - MAX_CASES
+    return cases[:MAX_CASES], [
+        f"{more:,} of {len(cases):,} cases are left out; summary.csv has all."
+    ] if more > 0 else []
+
+
 def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
     heading = interval_heading(rows)
     columns = [("Case", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
     columns += [("Ratio to baseline", "l"), ("Requests/s", "r")]
     table = Table(f"{suite}: time per request", columns, [], functional, coverage_note(rows) + reasons(rows))
-    for group in split_cases(rows):
+    groups, hidden = capped(split_cases(rows))
+    for group in groups:
         like = group[0].median.value
         for place, row in enumerate(group):
             name = row_name(row)
-            rate = numbers.digits(1e6 / row.median.value) if row.median.value > 0 else "none"
+            rate = numbers.digits(1e6 / row.median.value) if row.median.value > 1e-300 else "none"
             table.rows.append(
                 [
                     Cell(name if place == 0 else ""),
@@ -140,6 +173,9 @@ def sequential_table(suite: str, rows: Sequence[Row], functional: bool) -> Table
                     Cell(rate),
                 ]
             )
+    shown = [row for group in groups for row in group]
+    _with_left_out(table, shown, [group[0].median.value for group in groups for _ in group])
+    table.notes += hidden
     return table
 
 
@@ -148,7 +184,8 @@ def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
     columns = [("Case", "l"), ("Metric", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r")]
     columns += [("n", "r"), ("Ratio to baseline", "l")]
     table = Table(f"{suite}: measured values", columns, [], functional, coverage_note(rows) + reasons(rows))
-    for group in split_cases(rows):
+    groups, hidden = capped(split_cases(rows))
+    for group in groups:
         like = group[0].median.value
         for place, row in enumerate(group):
             name = row_name(row)
@@ -164,10 +201,10 @@ def generic_table(suite: str, rows: Sequence[Row], functional: bool) -> Table:
                     ratio_cell(row),
                 ]
             )
+    shown = [row for group in groups for row in group]
+    _with_left_out(table, shown, [group[0].median.value for group in groups for _ in group])
+    table.notes += hidden
     return table
-
-
-Merged = Callable[[Row, float], str]  # the quantile of a row's merged histograms, as text
 
 
 def by_point(rows: Sequence[Row]) -> dict[tuple[str, str, bool], dict[str, Row]]:
@@ -202,6 +239,8 @@ def throughput_table(
             ]
         )
         last = key[0]
+    shown = [metrics[CONCURRENT_METRIC] for metrics in by_point(rows).values()]
+    _with_left_out(table, shown, [row.median.value for row in shown])
     return table
 
 
@@ -211,11 +250,11 @@ _CLOSED_LOOP = (
 )
 
 
-def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, functional: bool) -> Table:
+def latency_table(suite: str, case: str, rows: Sequence[Row], found: Histograms, functional: bool) -> Table:
     columns = [("Point", "l"), ("Runner", "l"), *((name, "r") for name in LATENCIES), ("p99 to baseline", "l")]
     tails = [row for row in rows if row.metric == "p99"]
     points = by_point(rows)
-    of_merged = {key: merged(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
+    of_merged = {key: found.quantile(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
     with_merged = any(text != NO_HISTOGRAM for text in of_merged.values())
     notes = [_CLOSED_LOOP]
     if with_merged:
@@ -243,6 +282,9 @@ def latency_table(suite: str, case: str, rows: Sequence[Row], merged: Merged, fu
             ]
         )
         last = key[0]
+    shown = [metrics.get("p99", metrics[CONCURRENT_METRIC]) for metrics in points.values()]
+    if all(row.metric == "p99" for row in shown):
+        _with_left_out(table, shown, [row.median.value for row in shown])
     return table
 
 
@@ -385,75 +427,3 @@ def bundle_table(data: RunData, functional: bool) -> Table | None:
         ("Commit", "l"),
     ]
     return Table("Bundles", columns, rows, functional)
-
-
-def trial_name(trial: Any) -> str:
-    return f"{trial.number} a{trial.attempt}"
-
-
-def left_out_table(trials: pd.DataFrame, reason_text: Callable[[object], str], functional: bool) -> Table | None:
-    some = trials[(trials["left_out"] != "") & ((trials["left_out"] != "warm-up") | (trials["verdict"] != "ok"))]
-    if some.empty:
-        return None
-    rows = []
-    for t in records(some.head(100)):
-        bad = t.verdict != "ok"
-        why = str(t.verdict) if bad else str(t.left_out)
-        rows.append(
-            [
-                Cell(trial_name(t)),
-                Cell(" ".join(filter(None, (t.suite, t.point)))),
-                Cell(t.arm + (" (A/A copy)" if t.aa_copy else "")),
-                Cell(str(t.round)),
-                Cell(why, "bad" if bad else "soft"),
-                Cell(reason_text(t.reason) if t.reason else ""),
-            ]
-        )
-    notes = [f"{len(some) - 100} more are in the store."] if len(some) > 100 else []
-    columns = [("Trial", "r"), ("Point", "l"), ("Runner", "l"), ("Round", "r"), ("Why", "l"), ("Reason", "l")]
-    return Table("Trials that failed or were left out", columns, rows, functional, notes)
-
-
-def steal_table(trials: pd.DataFrame, max_steal: float, functional: bool) -> Table | None:
-    some = trials[trials["steal_percent"].fillna(0) > 0].sort_values("steal_percent", ascending=False)
-    if some.empty:
-        return None
-    rows = [
-        [
-            Cell(trial_name(t)),
-            Cell(" ".join(filter(None, (t.suite, t.point)))),
-            Cell(t.arm + (" (A/A copy)" if t.aa_copy else "")),
-            Cell(str(t.round)),
-            Cell(f"{numbers.digits(t.steal_percent)} %", "bad" if t.steal_percent > max_steal else ""),
-            Cell("flagged" if t.steal_percent > max_steal else "listed"),
-        ]
-        for t in records(some.head(100))
-    ]
-    notes = [f"Any steal above 0 is listed; above {numbers.digits(max_steal)} % it is flagged."]
-    if len(some) > 100:
-        notes.append(f"The {len(some) - 100} smaller ones are in steal.csv.")
-    columns = [("Trial", "r"), ("Point", "l"), ("Runner", "l"), ("Round", "r"), ("Steal", "r"), ("", "l")]
-    return Table("Steal", columns, rows, functional, notes)
-
-
-def merged_histograms(data: RunData, root: Path, notes: list[str]) -> Merged:
-    """A function from a row to its merged quantile; files are looked for below the run's folder."""
-    folders = {int(t.trial_id): str(t.folder) for t in records(data.trials)}
-    names = {(int(s.trial_id), s.case): str(s.case_name) for s in records(data.samples)}
-
-    def merged(row: Row, q: float) -> str:
-        found: list[histograms.Histogram] = []
-        for trial in row.trials:
-            name = histograms.file_for(folders[trial], names[trial, row.case])
-            try:
-                content = histograms.read_beneath(root, name)
-                if content is not None:
-                    found.append(histograms.parse(content, name))
-            except (histograms.HistogramError, OSError) as error:
-                notes.append(f"histogram left out: {error}")
-        if not found:
-            return NO_HISTOGRAM
-        value, why = histograms.merged_quantile(found, q)
-        return f"refused: {why}" if value is None else numbers.quantity(value, "us")
-
-    return merged

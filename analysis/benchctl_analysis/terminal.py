@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from benchctl_analysis import numbers
 from benchctl_analysis.compare import Comparison, Row
-from benchctl_analysis.pages import suite_order
+from benchctl_analysis.parts import plural
+from benchctl_analysis.results import suite_order
 from benchctl_analysis.tables import (
     CONCURRENT_METRIC,
     SEQUENTIAL_METRIC,
@@ -19,6 +20,7 @@ from benchctl_analysis.tables import (
 from benchctl_analysis.text import fit, sanitize, width
 
 MAX_LINES = 58
+MAX_ROWS = 200  # of a suite that are laid out at all
 _RED, _BOLD, _PLAIN = "\x1b[31m", "\x1b[1m", "\x1b[0m"
 
 
@@ -28,6 +30,7 @@ class MachineLine:
     name: str
     cpu: str
     functional: bool
+    quiet: str  # grade, n/a or quarantined
     clean: int
     flagged: int
     failed: int
@@ -161,55 +164,66 @@ def _heading(machine: MachineLine, suite: str, rows: list[Row], style: str) -> s
     return text
 
 
-def _results(machines: Sequence[MachineLine], rows: Sequence[Row], columns: int, style: str) -> list[str]:
+def _results(machines: Sequence[MachineLine], rows: Sequence[Row], columns: int, style: str) -> tuple[list[str], int]:
+    """The lines, and how many rows were not even laid out: a program may print any number of cases."""
     lines: list[str] = []
+    hidden = 0
     for machine in machines:
         own = primary_rows([row for row in rows if row.machine_id == machine.machine_id])
         for suite in suite_order(own):
-            some = [row for row in own if row.suite == suite]
+            every = [row for row in own if row.suite == suite]
+            some = every[:MAX_ROWS]
+            hidden += len(every) - len(some)
             lines += ["", fit(_heading(machine, suite, some, style), columns).rstrip()]
             lines += {"full": _full, "stacked": _stacked, "dense": _dense}[style](some, columns)
-    return lines
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return lines, hidden
 
 
 def render(
     title: str,
     machines: Sequence[MachineLine],
     comparison: Comparison,
+    quarantines: Sequence[str],
     troubles: Sequence[str],
-    report: str,
+    reports: Sequence[str],
     columns: int,
     colour: bool,
 ) -> str:
     columns = min(max(columns, 40), 200)
     head = [fit(title, columns).rstrip()]
-    table = [["machine", "CPU", "clean", "flagged", "failed", "tells apart"]]
+    table = [["machine", "CPU", "quiet", "clean", "flagged", "failed", "tells apart"]]
     for m in machines:
         name = sanitize(m.name, 40) + (" (functional)" if m.functional else "")
-        table.append([name, sanitize(m.cpu, 60), str(m.clean), str(m.flagged), str(m.failed), m.smallest])
-    head += grid(table, columns, right=(2, 3, 4), grow=1)
+        quiet = m.quiet.partition(" ")[0]  # "n/a" of "n/a (shared host)": functional says why
+        table.append([name, sanitize(m.cpu, 60), quiet, str(m.clean), str(m.flagged), str(m.failed), m.smallest])
+    if machines:
+        head += grid(table, columns, right=(3, 4, 5), grow=1)
+    bad = [line for text in quarantines[:4] for line in wrap(f"QUARANTINED  {sanitize(text)}", columns)]
+    if len(quarantines) > 4:
+        bad.append(f"and {len(quarantines) - 4} more quarantined machines, in the reports")
     refused = [f"REFUSED  {sanitize(refusal.text)}" for refusal in comparison.refusals]
-    bad = [line for text in refused[:6] for line in wrap(text, columns)]
+    bad += [line for text in refused[:6] for line in wrap(text, columns)]
     if len(refused) > 6:
         bad.append(f"and {len(refused) - 6} more refusals, in the report")
     tail = [line for text in troubles[:8] for line in wrap(sanitize(text), columns)]
     if len(troubles) > 8:
         tail.append(f"and {len(troubles) - 8} more, in the report")
-    tail += ["", *wrap(f"report: {sanitize(report)}", columns)]
+    tail += ["", *(line for report in reports[:4] for line in wrap(f"report: {sanitize(report)}", columns))]
+    if len(reports) > 4:
+        tail.append(f"and {len(reports) - 4} more beside them")
     fixed = len(head) + len(bad) + len(tail) + 2
     wide = columns >= 100
     results: list[str] = []
+    hidden = 0
     for style in ("full" if wide else "stacked", "dense"):
-        results = _results(machines, comparison.rows, columns, style)
-        if fixed + len(results) <= MAX_LINES:
+        results, hidden = _results(machines, comparison.rows, columns, style)
+        if fixed + len(results) + hidden <= MAX_LINES:
             break
     room = max(MAX_LINES - fixed, 8)
-    if len(results) > room:
-        results = [*results[: room - 1], f"and {_plural(len(results) - room + 1, 'more line')}, in summary.md"]
+    if len(results) + hidden > room:
+        kept = results[: room - 1]
+        rest = plural(len(results) + hidden - len(kept), "more line")
+        results = [*kept, f"and {rest}, in summary.{'csv' if hidden else 'md'}"]
     if colour:
         head[0] = f"{_BOLD}{head[0]}{_PLAIN}"
         bad = [f"{_RED}{line}{_PLAIN}" for line in bad]

@@ -33,7 +33,8 @@ _SCRUBS = (
         "<address>",
     ),
     (re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*"), "<user>"),
-    (re.compile(r"(?<![\w/<.])/(?:[\w.+@~-]+/)*[\w.+@~-]+"), "<path>"),
+    # Where a system keeps its own things says nothing about a person, and a reader needs it: /etc/cron.d/new.
+    (re.compile(r"(?<![\w/<.])/(?!(?:etc|sys|proc|lib|usr/lib)/)(?:[\w.+@~-]+/)*[\w.+@~-]+"), "<path>"),
 )
 
 
@@ -70,6 +71,8 @@ def file_stem(name: str, fallback: str) -> str:
 
 def width(text: str) -> int:
     """Terminal cells."""
+    if text.isascii():
+        return len(text)
     wide = sum(unicodedata.east_asian_width(char) in ("W", "F") for char in text)
     return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SCHEMA = Path(__file__).parents[2] / "controller" / "store" / "schema.sql"
+STORE = Path(__file__).parents[2] / "controller" / "store"
+SCHEMA = [STORE / "schema.sql", STORE / "migration_2.sql"]
 START_MS = 1_790_000_000_000
 PLAN = """schema = 1
 name = "example"
@@ -20,6 +21,8 @@ warmup_rounds = 1
 runs = {runs}
 [noise]
 max_steal = "1%"
+repeat_steal = "5%"
+max_repeats = "20%"
 """
 METRICS = {
     "total": ("us", "lower"),
@@ -63,13 +66,16 @@ class StoreMaker:
     folder: Path | None = None
     names: dict[str, int] = field(default_factory=dict)
     metrics: dict[str, int] = field(default_factory=dict)
+    slots: dict[int, int] = field(default_factory=dict)  # machine -> its slot
     _number: int = 0
+    _events: int = 0
     _clock: int = START_MS
 
     def __post_init__(self) -> None:
         self.db = sqlite3.connect(self.path)
         self.db.execute("PRAGMA journal_mode = WAL")  # as the real store
-        self.db.executescript(SCHEMA.read_text())
+        for script in SCHEMA:
+            self.db.executescript(script.read_text())
         self.folder = self.folder or self.path.parent
         self.db.execute(
             "INSERT INTO run (id, plan_name, plan_sha256, plan_text, seed, created_ms, outcome, folder, controller_version)"
@@ -92,24 +98,46 @@ class StoreMaker:
         self.metrics[name] = made or 0
 
     def machine(
-        self, name: str, isolated: bool = False, before: Any = None, after: Any = None, reason: str = ""
+        self,
+        name: str,
+        isolated: bool = False,
+        before: Any = None,
+        after: Any = None,
+        reason: str = "",
+        state: str = "gone",
+        slot: int | None = None,
+        hardened: Any = "",
+        hardening: Any = "",
     ) -> int:
+        """`slot` of an earlier machine: a resumed run went on here."""
         count = self.db.execute("SELECT count(*) FROM machine").fetchone()[0]
+        slot = count if slot is None else slot
         self.db.execute(
             "INSERT INTO lease VALUES (?, ?, 'nspawn', 'small', ?, ?, ?, ?, ?)",
-            (f"lease-{count}", self.run, count, name, json.dumps({"size": "2cpu-4GiB", "image": "debian-12"}), 0, 0),
+            (f"lease-{count}", self.run, slot, name, json.dumps({"size": "2cpu-4GiB", "image": "debian-12"}), 0, 0),
         )
         before = facts() if before is None else before
         after = before if after is None else after
         made = self.db.execute(
             "INSERT INTO machine (lease, run, name, provider, state, isolated, fingerprint, hardware, facts_before,"
-            " facts_after, reason) VALUES (?, ?, ?, 'nspawn', 'gone', ?, ?, ?, ?, ?, ?)",
-            (f"lease-{count}", self.run, name, int(isolated), "f1" * 32, "e2" * 32,
-             before if isinstance(before, str) else json.dumps(before),
-             after if isinstance(after, str) else json.dumps(after), reason),
-        ).lastrowid  # fmt: skip
-        self.db.execute("INSERT INTO site (run, fleet, slot) VALUES (?, 'small', ?)", (self.run, count))
-        return made or 0
+            " facts_after, reason, facts_hardened, hardening) VALUES (?, ?, ?, 'nspawn', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (f"lease-{count}", self.run, name, state, int(isolated), "f1" * 32, "e2" * 32,
+             *(doc if isinstance(doc, str) else json.dumps(doc) for doc in (before, after)), reason,
+             *(doc if isinstance(doc, str) else json.dumps(doc) for doc in (hardened, hardening))),
+        ).lastrowid or 0  # fmt: skip
+        self.slots[made] = slot
+        self.db.execute("INSERT OR IGNORE INTO site (run, fleet, slot) VALUES (?, 'small', ?)", (self.run, slot))
+        return made
+
+    def probe(self, machine: int, round_: int, **values: float | None) -> None:
+        self._events += 1
+        row = {"busy": 0.01, "spin_p50_ns": 1000, "spin_p99_ns": 1010, "spin_max_ns": 1500, "steal_jiffies": 0,
+               "psi_cpu_some": 0.0, **values}  # fmt: skip
+        self.db.execute(
+            "INSERT INTO probe (machine, event, round, taken_ms, busy, spin_p50_ns, spin_p99_ns, spin_max_ns,"
+            " steal_jiffies, psi_cpu_some) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (machine, self._events, round_, self._clock, *row.values()),
+        )
 
     def point(
         self, suite: str, label: str = "", params: Any = None, mode: str = "sequential", baseline: str = "c_sqlite"
@@ -130,7 +158,7 @@ class StoreMaker:
         self._number += 1
         self._clock += int(seconds * 1000) + 300
         suite, params = self.db.execute("SELECT suite, params FROM point WHERE hash = ?", (point,)).fetchone()
-        site = self.db.execute("SELECT rowid FROM site WHERE slot = ?", (machine - 1,)).fetchone()[0]
+        site = self.db.execute("SELECT rowid FROM site WHERE slot = ?", (self.slots[machine],)).fetchone()[0]
         made = self.db.execute(
             "INSERT INTO trial (site, number, suite, point_hash, arm, aa_copy, round, position, attempt, definition_hash,"
             " bundle, params, state, verdict, reason, evidence, folder) VALUES (?,?,?,?,?,?,?,?,?,'d',?,?,'ingested',?,?,'',?)",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchctl_analysis import histograms as h
+from benchctl_analysis.latency import tail
 
 HEAD = b"bucket_us,count\n"
 
@@ -72,3 +73,21 @@ def test_only_regular_files_below_the_folder_are_read(tmp_path: Path) -> None:
     (root / "a" / "big").write_bytes(b"x" * (h.MAX_BYTES + 1))
     with pytest.raises(h.HistogramError, match="more than"):
         h.read_beneath(root, "a/big")
+
+
+def test_a_tail_is_the_share_of_requests_above() -> None:
+    assert tail([{1.0: 90, 10.0: 5}, {10.0: 4, 100.0: 1}]) == [(1.0, 0.1), (10.0, 0.01), (100.0, 0.01)]
+    assert tail([]) == []
+    assert tail([{0.0: 5}]) == []
+
+
+def test_a_drawn_tail_is_short_and_keeps_its_end() -> None:
+    rng = np.random.default_rng(3)
+    values, counts = np.unique(np.ceil(rng.lognormal(8, 1.0, 200_000)), return_counts=True)
+    whole = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    points = tail([whole])
+    assert 100 < len(points) <= 202
+    assert points[-1] == (values[-1], 1 / 200_000)
+    for bucket, share in points:
+        exact = float(counts[values > bucket].sum()) / 200_000
+        assert share == max(exact, 1 / 200_000)

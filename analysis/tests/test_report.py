@@ -430,6 +430,7 @@ def test_structure_of_a_machine_report(tmp_path: Path, report: Report) -> None:
         "# small-1 (functional)",
         "## What this machine is",
         "## How quiet it was",
+        "## Hardening",
         "## What ran",
         "## Results: sequential",
         "## Results: concurrent",
@@ -438,6 +439,8 @@ def test_structure_of_a_machine_report(tmp_path: Path, report: Report) -> None:
     captions = re.findall(r"^\*\*(.*?)\*\*(?: \(functional\))?$", page(store, "small-1", "md"), re.MULTILINE)
     assert captions == [
         "Facts",
+        "Quietness by part",
+        "What the noise rule saw, by arm",
         "Steal",
         "Bundles",
         "Runners and the SQLite each really used",
@@ -479,6 +482,9 @@ def test_merged_percentile_needs_enough_requests(tmp_path: Path, report: Report)
     report(store)
     html = page(store, "small-1")
     assert "p99, merged" in html
+    for point in ("workers=1", "workers=2", "workers=4"):
+        assert f"<figcaption>concurrent {point} app_request/read: share of requests that took longer" in html
+    assert "app_request/write: share of requests" not in html
     assert "910 µs" in html
     assert "refused: 0.2 requests expected above it in a run, 10 needed" in html
 

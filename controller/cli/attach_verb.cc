@@ -29,9 +29,9 @@ Result<int> attach(Context& context, Parts& parts, const std::string& word) {
     context.clock->sleep(std::chrono::milliseconds(300));
   }
   if (run.outcome == RunOutcome::kRunning)
-    return Error{
-        ErrorKind::kInterrupted,
-        "run " + run.id + " is not finished and nobody executes it; its machines: benchctl reap --run " + run.id};
+    return Error{ErrorKind::kInterrupted, "run " + run.id +
+                                              " is not finished and nobody executes it; go on by benchctl resume " +
+                                              run.id + ", or remove its machines by benchctl reap --run " + run.id};
   auto terminal = read_file(run.folder + "/summary.txt", 1 << 20);
   if (terminal) std::cout << *terminal;
   return run.exit_code.value_or(1);

@@ -19,9 +19,9 @@ Result<int> cancel(Context& context, Parts& parts, const std::string& word) {
   }
   BENCHCTL_TRY(auto holder, lock_holder(*store));
   if (!holder || holder->run != run.id)
-    return Error{
-        ErrorKind::kInterrupted,
-        "run " + run.id + " has no controller any more; remove its machines by: benchctl reap --run " + run.id};
+    return Error{ErrorKind::kInterrupted,
+                 "run " + run.id + " has no controller any more; bring home what has finished by benchctl resume " +
+                     run.id + ", or remove its machines by benchctl reap --run " + run.id};
   if (kill(holder->pid, SIGTERM) != 0)
     return errno_error("signal the controller (process " + std::to_string(holder->pid) + ")");
   std::cerr << "asked process " << holder->pid << " to stop; waiting until its machines are gone\n";

@@ -115,7 +115,8 @@ int run_command_line(const std::vector<Group>& groups, const std::vector<Verb>& 
         return;
       }
       exit = exit_code(code.error().kind);
-      for (std::string_view line : split(code.error().message, '\n')) std::cerr << "benchctl: " << line << "\n";
+      for (std::string_view line : split(code.error().message, '\n'))
+        std::cerr << "benchctl: " << sanitize(line, 4000) << "\n";
     });
   }
   if (argc < 2) {

@@ -7,9 +7,13 @@
 #include <cstdlib>
 
 #include "lib/files.h"
+#include "lib/text.h"
 
 namespace benchctl {
 namespace {
+
+// Less than this and a run would end on a full disk: its log, the store's rows and the rounds that come home.
+constexpr int64_t kMinFreeBytes = 64 << 20;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -49,6 +53,9 @@ Result<Context> read_context() {
   context.home = variable("BENCHCTL_HOME");
   if (context.home.empty()) {
     std::string state = variable("XDG_STATE_HOME");
+    if (state.empty() && user_home.empty())
+      return Error{ErrorKind::kUsage,
+                   "neither HOME nor BENCHCTL_HOME is set: say where results belong by BENCHCTL_HOME"};
     if (state.empty()) state = user_home + "/.local/state";
     context.home = state + "/benchctl";
   }
@@ -64,6 +71,20 @@ Result<Context> read_context() {
       return Error{ErrorKind::kUsage, *path + ": BENCHCTL_HOME and BENCHCTL_CACHE must be absolute paths"};
   context.python = variable("BENCHCTL_PYTHON");
   if (context.python.empty()) context.python = context.source_root + "/analysis/.venv/bin/python";
+  context.policy = variable("BENCHCTL_POLICY");
+  context.policy_named = !context.policy.empty();
+  if (!context.policy_named) {
+    std::string config = variable("XDG_CONFIG_HOME");
+    context.policy = (config.empty() ? user_home + "/.config" : config) + "/benchctl/policy.toml";
+  }
+  std::string untrusted = variable("BENCHCTL_UNTRUSTED");
+  context.untrusted = !untrusted.empty() && untrusted != "0";
+  std::string min_free = variable("BENCHCTL_MIN_FREE");
+  auto bytes = min_free.empty() ? std::optional(kMinFreeBytes) : parse_bytes(min_free);
+  if (!bytes)
+    return Error{ErrorKind::kUsage,
+                 "BENCHCTL_MIN_FREE must be a size such as 64MiB, not \"" + sanitize(min_free, 60) + "\""};
+  context.min_free_bytes = *bytes;
   context.terminal_errors = isatty(STDERR_FILENO) == 1;
   context.terminal_output = isatty(STDOUT_FILENO) == 1;
   context.colour = context.terminal_output && variable("NO_COLOR").empty();

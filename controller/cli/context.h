@@ -7,6 +7,7 @@
 #include "lib/clock.h"
 #include "lib/failpoint.h"
 #include "lib/result.h"
+#include "lib/secret.h"
 
 namespace benchctl {
 
@@ -18,12 +19,17 @@ struct Context {
   std::string cache;             // BENCHCTL_CACHE: images, builds; default /var/cache/benchctl for root
   std::string local_dir;         // folders of `local` machines; for root where the trials' own users can reach them
   std::string python;            // BENCHCTL_PYTHON, else the analysis environment's
+  std::string policy;            // BENCHCTL_POLICY, else $XDG_CONFIG_HOME/benchctl/policy.toml
+  bool policy_named = false;     // by BENCHCTL_POLICY: then it must exist
+  bool untrusted = false;        // BENCHCTL_UNTRUSTED: every plan is as with --untrusted
+  int64_t min_free_bytes = 0;    // BENCHCTL_MIN_FREE: a run does not begin with less on its disks
   bool terminal_errors = false;  // standard error is a terminal: live line, colour
   bool terminal_output = false;
   bool colour = false;  // never with NO_COLOR
   int width = 80;
   std::unique_ptr<Clock> clock;
   std::unique_ptr<Failpoints> failpoints;  // BENCHCTL_FAILPOINT
+  Secrets credentials;                     // of providers, by variable name; no longer in the environment
 };
 
 Result<Context> read_context();

@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "controller/cli/process.h"
 #include "controller/cli/verbs.h"
 #include "lib/files.h"
 #include "lib/text.h"
@@ -111,7 +112,11 @@ Result<int> enter(Context& context, Parts& parts, const std::string& name, const
   std::vector<char*> raw;
   for (std::string& word : argv) raw.push_back(word.data());
   raw.push_back(nullptr);
-  execvp("ssh", raw.data());
+  std::vector<std::string> environment = terminal_environment();
+  std::vector<char*> entries;
+  for (std::string& entry : environment) entries.push_back(entry.data());
+  entries.push_back(nullptr);
+  execvpe("ssh", raw.data(), entries.data());
   return errno_error("ssh", ErrorKind::kInternal);
 }
 

@@ -1,10 +1,14 @@
 #include "controller/cli/parts.h"
 
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
+#include "controller/policy/policy.h"
 #include "lib/files.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/ssh_identity.h"
@@ -16,11 +20,33 @@
 
 namespace benchctl {
 
+namespace {
+
+// Where the store, the keys and the results are: it must be there, ours, and closed to everybody's writing.
+Status check_home(const std::string& home) {
+  const std::string shown = sanitize(home, 400), advice = "; or set BENCHCTL_HOME to a folder of your own";
+  auto refused = [&](const std::string& why) {
+    return Error{ErrorKind::kUsage, "home folder " + shown + ": " + why + advice};
+  };
+  if (auto made = make_dirs(home); !made) return refused(made.error().message);
+  struct stat st {};
+  if (stat(home.c_str(), &st) != 0) return refused(std::strerror(errno));
+  if (st.st_uid != geteuid())
+    return refused("it belongs to user " + std::to_string(st.st_uid) + ", who could lead our files astray");
+  if ((st.st_mode & 002) != 0) return refused("everybody may write there: chmod o-w " + shell_quote(shown));
+  if (access(home.c_str(), R_OK | W_OK | X_OK) != 0)
+    return refused(std::string("we cannot write there: ") + std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
 Parts::Parts(Context& context) : context_(context) {}
 Parts::~Parts() = default;
 
 Result<Store*> Parts::store() {
   if (!store_) {
+    BENCHCTL_CHECK(check_home(context_.home));
     BENCHCTL_TRY(store_, open_store({store_path(), context_.failpoints.get()}, *context_.clock));
   }
   return store_.get();
@@ -44,6 +70,11 @@ Provider* Parts::provider(const std::string& name) {
                  std::string(us != nullptr ? us->pw_name : "?") + "@" + host + " pid " + std::to_string(getpid())});
   }
   return place.get();
+}
+
+Status Parts::check_policy(const Plan& plan, bool untrusted) {
+  BENCHCTL_TRY(Policy policy, load_policy(context_.policy, context_.policy_named));
+  return benchctl::check_policy(plan, policy, untrusted || context_.untrusted);
 }
 
 Connector& Parts::connector() {
@@ -70,6 +101,14 @@ Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
   return identity;
 }
 
+Result<SshIdentity> Parts::run_identity(const std::string& run) {
+  if (!exists(keys_dir(run) + "/client.pub")) return new_run_identity(run);
+  SshIdentity identity;
+  BENCHCTL_TRY(identity.private_key, read_file(keys_dir(run) + "/client", 64 << 10));
+  BENCHCTL_TRY(identity.public_key, read_file(keys_dir(run) + "/client.pub", 64 << 10));
+  return identity;
+}
+
 Status Parts::forget_run_identity(const std::string& run) {
   return remove_tree(keys_dir(run));
 }
@@ -91,7 +130,33 @@ Result<RunRow> find_run(Store& store, const std::string& word) {
   if (matching.size() > 1)
     return Error{ErrorKind::kUsage,
                  "\"" + word + "\" is the beginning of " + std::to_string(matching.size()) + " runs: write more of it"};
-  return store.run(word);  // its error names the nearest id
+  // Its error names the nearest id.
+  auto missing = store.run(word);
+  if (missing) return missing;
+  return Error{missing.error().kind, missing.error().message + "; benchctl status lists them"};
+}
+
+std::map<std::string, Provider*> usable_providers(Parts& parts) {
+  std::map<std::string, Provider*> providers;
+  for (const std::string& name : parts.provider_names()) {
+    MachineSpec spec;
+    spec.provider = name;
+    // One that cannot work here has nothing to list either.
+    if (parts.provider(name)->check(spec)) providers[name] = parts.provider(name);
+  }
+  return providers;
+}
+
+StoreBook lease_book(Store& store, Parts& parts) {
+  auto executing = [&store](const std::string& run) -> Result<bool> {
+    BENCHCTL_TRY(auto holder, lock_holder(store));
+    return holder && holder->run == run;
+  };
+  auto kept = [&parts](const std::string& name) {
+    Provider* provider = parts.provider(name);
+    return provider != nullptr && !provider->capabilities().disposable;
+  };
+  return StoreBook(store, executing, kept);
 }
 
 Result<std::optional<LockHolder>> lock_holder(Store& store) {

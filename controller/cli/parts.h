@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "controller/cli/context.h"
+#include "controller/fleet/lease_book.h"
 #include "controller/fleet/run_context.h"
 #include "controller/store/store.h"
 #include "controller/workloads/workload.h"
@@ -23,6 +24,8 @@ class Parts {
   Result<Store*> store();  // opened at the first call
   Provider* provider(const std::string& name);
   std::vector<std::string> provider_names() const { return {"nspawn", "local", "ssh"}; }
+  // Is the plan within the operator's policy? `untrusted`: --untrusted was said.
+  Status check_policy(const Plan& plan, bool untrusted);
   Connector& connector();
   Result<std::vector<Workload>> workloads();
 
@@ -33,6 +36,8 @@ class Parts {
   Result<SshIdentity> make_identity();
   // The run's client key, 0600, outside the store; removed when its machines are gone.
   Result<SshIdentity> new_run_identity(const std::string& run);
+  // The same key again where it still is; a new one when it was removed with the run's machines.
+  Result<SshIdentity> run_identity(const std::string& run);
   Status forget_run_identity(const std::string& run);
 
  private:
@@ -45,6 +50,10 @@ class Parts {
 
 // The run meant by a word of the command line: an id, a unique prefix of one, or the latest run when empty.
 Result<RunRow> find_run(Store& store, const std::string& word);
+
+// What reaping needs: the providers that can work here, and the store's journal of leases.
+std::map<std::string, Provider*> usable_providers(Parts& parts);
+StoreBook lease_book(Store& store, Parts& parts);
 
 // Whoever executes a run on this store now, from the lock file; nullopt when nobody does.
 struct LockHolder {

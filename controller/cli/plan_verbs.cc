@@ -12,13 +12,17 @@ namespace {
 struct Arguments {
   std::string file;
   std::vector<std::string> sets;
-  bool json = false;
+  bool json = false, untrusted = false;
 };
 
 Result<int> check(Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(auto workloads, parts.workloads());
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.file));
-  auto plan = read_plan(source, workloads, arguments.sets);
+  auto plan = [&]() -> Result<Plan> {
+    BENCHCTL_TRY(Plan read, read_plan(source, workloads, arguments.sets));
+    BENCHCTL_CHECK(parts.check_policy(read, arguments.untrusted));
+    return read;
+  }();
   if (arguments.json) {
     std::cout << plan_check_json(arguments.file, plan).dump() << "\n";
     return plan ? 0 : exit_code(plan.error().kind);
@@ -57,8 +61,12 @@ std::vector<Verb> plan_verbs(Context&, Parts& parts) {
     options.texts("--set", a->sets, "override a value: --set schedule.runs=20 (repeatable)");
     options.flag("--json", a->json, "as JSON");
   };
+  auto declare_check = [a, declare](Options& options) {
+    declare(options);
+    options.flag("--untrusted", a->untrusted, "as a plan that may come from a stranger, see run");
+  };
   return {{"plan check", "find every mistake of a plan, without effects", "benchctl plan check plans/local.toml",
-           declare, [a, &parts] { return check(parts, *a); }},
+           declare_check, [a, &parts] { return check(parts, *a); }},
           {"plan show", "print what a plan resolves to: arms, points, trials, expected time and cost",
            "benchctl plan show plans/local.toml", declare, [a, &parts] { return show(parts, *a); }},
           {"plan init", "write a commented plan to begin with", "benchctl plan init my-plan.toml",

@@ -3,42 +3,10 @@
 #include <iostream>
 
 #include "controller/cli/verbs.h"
-#include "provisioning/lifecycle.h"
+#include "controller/fleet/lease_book.h"
 
 namespace benchctl {
 namespace {
-
-class StoreBook final : public LeaseBook {
- public:
-  explicit StoreBook(Store& store) : store_(store) {}
-
-  Result<std::vector<BookedMachine>> open() override {
-    BENCHCTL_TRY(auto machines, store_.live_machines());
-    std::vector<BookedMachine> booked;
-    for (const MachineRow& machine : machines) {
-      BENCHCTL_TRY(RunRow run, store_.run(machine.lease.run));
-      booked.push_back(
-          {machine.lease, machine.spec.provider, machine.provider_id, machine.state != MachineRowState::kIntent,
-           run.outcome == RunOutcome::kGood || run.outcome == RunOutcome::kFailed, machine.keep_until_ms / 1000});
-    }
-    return booked;
-  }
-  Result<bool> executing(const std::string& run) override {
-    BENCHCTL_TRY(auto holder, lock_holder(store_));
-    return holder && holder->run == run;
-  }
-  Status gone(const std::string& nonce) override {
-    BENCHCTL_TRY(auto machines, store_.live_machines());
-    for (const MachineRow& machine : machines)
-      if (machine.lease.nonce == nonce)
-        return store_.machine_state(
-            machine.id, machine.spec.provider == "ssh" ? MachineRowState::kReleased : MachineRowState::kGone);
-    return {};
-  }
-
- private:
-  Store& store_;
-};
 
 const char* name_of(ReapAction action) {
   switch (action) {
@@ -80,7 +48,7 @@ struct Arguments {
 
 Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(Store * store, parts.store());
-  StoreBook book(*store);
+  StoreBook book = lease_book(*store, parts);
   ReapOptions options;
   BENCHCTL_TRY(options.owner, store->owner());
   if (!arguments.run.empty()) {
@@ -89,14 +57,7 @@ Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments)
   }
   options.now_unix = context.clock->unix_ms() / 1000;
   options.dry_run = arguments.dry_run;
-  std::map<std::string, Provider*> providers;
-  for (const std::string& name : parts.provider_names()) {
-    MachineSpec spec;
-    spec.provider = name;
-    // One that cannot work here has nothing to list either.
-    if (parts.provider(name)->check(spec)) providers[name] = parts.provider(name);
-  }
-  BENCHCTL_TRY(auto reaped, reap(providers, book, options, *context.clock));
+  BENCHCTL_TRY(auto reaped, reap(usable_providers(parts), book, options, *context.clock));
   bool failed = false;
   Json all = Json::array();
   for (const Reaped& one : reaped) {

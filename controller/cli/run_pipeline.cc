@@ -1,14 +1,21 @@
 #include "controller/cli/run_pipeline.h"
 
+#include <sys/stat.h>
+
 #include <iostream>
 #include <set>
 
 #include "controller/analysis/analysis_client.h"
+#include "controller/cli/run_inputs.h"
 #include "controller/cli/ship.h"
 #include "controller/cli/signals.h"
 #include "controller/cli/terminal_progress.h"
+#include "controller/cli/watchdog.h"
 #include "controller/fleet/execute.h"
+#include "controller/harden/profile.h"
+#include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
+#include "lib/files.h"
 #include "lib/text.h"
 #include "provisioning/providers/host_lock.h"
 
@@ -17,16 +24,44 @@ namespace {
 
 constexpr int64_t kReportMs = 10 * 60'000;
 
-// Shared things of a provider, made before any machine is asked for.
-Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
+// What cannot work is said before minutes go into builds and images.
+Status check_providers(const Plan& plan, Parts& parts) {
   for (const auto& [name, fleet] : plan.fleets) {
     Provider* provider = parts.provider(fleet.spec.provider);
     if (provider == nullptr)
       return Error{ErrorKind::kUsage, "provider " + fleet.spec.provider + " is not available in this version"};
     if (auto can = provider->check(fleet.spec); !can) return can.error().in("provider " + fleet.spec.provider);
-    BENCHCTL_CHECK(provider->prepare(fleet.spec, [&](const std::string& line) { progress.say("", line); }));
   }
   return {};
+}
+
+// Shared things of a provider, made before any machine is asked for.
+Status prepare_providers(const Plan& plan, Parts& parts, Progress& progress) {
+  for (const auto& [name, fleet] : plan.fleets)
+    BENCHCTL_CHECK(parts.provider(fleet.spec.provider)->prepare(fleet.spec, [&](const std::string& line) {
+      progress.say("", line);
+    }));
+  return {};
+}
+
+// A machine costs money and a measurement time: neither for results that have no place.
+Status check_space(const std::string& folder, int64_t least) {
+  BENCHCTL_TRY(int64_t free, free_bytes(folder));
+  if (free >= least) return {};
+  return Error{ErrorKind::kUsage, "only " + format_bytes(free) + " are free below " + folder +
+                                      ", and a run begins with " + format_bytes(least) +
+                                      " or more: free some space (or set BENCHCTL_MIN_FREE)"};
+}
+
+// New and ours: a folder or link that somebody has put there would lead our writes astray.
+Status make_run_folder(const std::string& runs_dir, const std::string& id) {
+  BENCHCTL_CHECK(make_dirs(runs_dir));
+  const std::string folder = runs_dir + "/" + id;
+  if (mkdir(folder.c_str(), 0700) == 0) return {};
+  if (errno == EEXIST)
+    return Error{ErrorKind::kUsage,
+                 folder + " is there already, and a run begins in a folder of its own: choose another --id"};
+  return errno_error("mkdir " + folder, ErrorKind::kUsage);
 }
 
 // `attach`, `cancel` and `reap` look at the lock by taking it for a moment: such a holder names no run.
@@ -119,43 +154,22 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   return report;
 }
 
-Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request) {
-  const Plan& plan = request.plan;
-  TerminalProgress progress(*context.clock, context.terminal_errors, context.width);
-  for (const std::string& warning : plan.warnings) progress.say("", warning);
-  BENCHCTL_TRY(Store * store, parts.store());
-  std::string id = request.id.empty() ? new_run_id(plan.name, *context.clock) : request.id;
-  if (!valid_id(id))
-    return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
-  BENCHCTL_TRY(FileLock lock, take_store(*store, id, *context.clock));
-  if (store->run(id)) return Error{ErrorKind::kUsage, "there is a run " + id + " already; choose another --id"};
+namespace {
 
-  static StopRequest stop;  // outlives the signal watcher's thread
-  watch_signals(stop, [id] {
-    std::cerr << "\nbenchctl: ended at once; machines may be left. Remove them by: benchctl reap --run " << id << "\n";
-  });
-  RunInput input;
-  input.id = id;
-  input.plan = plan;
-  input.keep_ms = request.keep_ms;
-  input.agent_binary = context.agent;
-  input.folder = request.runs_dir + "/" + id;
-  BENCHCTL_TRY(input.workloads, parts.workloads());
-  BENCHCTL_TRY(auto bundles, make_bundles(context, plan, input.workloads, progress));
-  for (const BuiltBundle& bundle : bundles) input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder};
-  BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
-  if (stop.requested()) return Error{ErrorKind::kInterrupted, "stopped before any machine was made"};
+Status take_profile(Context& context, RunInput& input) {
+  if (input.plan.harden_profile == "none") return {};
+  BENCHCTL_TRY(input.harden, load_harden_profile(context.source_root, input.plan.harden_profile));
+  return {};
+}
 
-  RunRow row = begin_row(request, input, *context.clock);
-  BENCHCTL_CHECK(store->begin_run(row));
-  progress.log_to(row.folder + "/progress.log");
-  progress.say("", "run " + id + " in " + row.folder);
-  for (const BuiltBundle& bundle : bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
-  BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
-
-  RunWorld world{*store,
+// Everything from the first machine to the exit code. `row` stands in the store.
+Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& row, const RunInput& input,
+                    TerminalProgress& progress, StopRequest& stop, bool json) {
+  const std::string& id = row.id;
+  RunWorld world{store,
                  [&](const std::string& name) { return parts.provider(name); },
                  [&] { return parts.make_identity(); },
+                 [] { return random_hex(6); },
                  [&](Deadline deadline) {
                    return take_host_turn("run " + id, *context.clock, deadline, [&] { return stop.requested(); });
                  },
@@ -164,22 +178,27 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
                  *context.failpoints,
                  progress,
                  stop};
-  RunOutcomeReport report = execute(input, world);
+  RunOutcomeReport report;
+  {
+    RunWatchdog watchdog(row);
+    if (watchdog.failed()) progress.say("", "no watchdog could be started: if benchctl is killed, use reap");
+    report = execute(input, world);
+  }
   int code = report.exit_code();
   std::string reason = report.reason();
   auto also = [&](int more, const std::string& words) {
     code = code == 0 ? more : worse_exit_code(code, more);
     reason += (reason.empty() ? "" : "\n") + words;
   };
-  if (request.keep_ms == 0 && code != exit_code(ErrorKind::kLeaked)) {
+  if (input.keep_ms == 0 && code != exit_code(ErrorKind::kLeaked)) {
     if (auto forgotten = parts.forget_run_identity(id); !forgotten) also(1, forgotten.error().message);
   }
   // The report shows the run as ended; what only the report finds is added afterwards.
-  auto finish = [&] { return store->finish_run(id, outcome_of(code), code, reason); };
+  auto finish = [&] { return store.finish_run(id, outcome_of(code), code, reason); };
   if (auto finished = finish(); !finished) also(1, finished.error().message);
   int code_before_report = code;
   progress.now("", "writing the report");
-  auto written = make_report(context, parts, row, plan.redact);
+  auto written = make_report(context, parts, row, input.plan.redact);
   if (!written) {
     progress.say("", "no report: " + written.error().message +
                          "; the samples are safe, write it later by: benchctl report " + id);
@@ -193,15 +212,98 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   }
   progress.say("",
                code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
-  if (request.json) {
+  if (json) {
     std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump()
               << "\n";
   } else if (written) {
     std::cout << written->terminal << "\n";
   }
   if (code != 0)
-    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << line << "\n";
+    for (std::string_view line : split(reason, '\n')) std::cerr << "benchctl: " << sanitize(line, 4000) << "\n";
+  if (code == exit_code(ErrorKind::kInterrupted))
+    std::cerr << "benchctl: the rounds that are missing run by: benchctl resume " << id << "\n";
   return code;
+}
+
+// Outlives the signal watcher's thread.
+StopRequest& stop_on_signals(const std::string& id) {
+  static StopRequest stop;
+  watch_signals(stop, [id] {
+    std::cerr << "\nbenchctl: ended at once; machines may be left. Go on by: benchctl resume " << id
+              << "\nbenchctl: or remove them by: benchctl reap --run " << id << "\n";
+  });
+  return stop;
+}
+
+}  // namespace
+
+Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request) {
+  const Plan& plan = request.plan;
+  TerminalProgress progress(*context.clock, context.terminal_errors, context.width);
+  for (const std::string& warning : plan.warnings) progress.say("", warning);
+  BENCHCTL_TRY(Store * store, parts.store());
+  std::string id = request.id.empty() ? new_run_id(plan.name, *context.clock) : request.id;
+  if (!valid_id(id))
+    return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
+  BENCHCTL_TRY(FileLock lock, take_store(*store, id, *context.clock));
+  if (store->run(id)) return Error{ErrorKind::kUsage, "there is a run " + id + " already; choose another --id"};
+
+  StopRequest& stop = stop_on_signals(id);
+  RunInput input;
+  input.id = id;
+  input.plan = plan;
+  input.keep_ms = request.keep_ms;
+  input.agent_binary = context.agent;
+  input.folder = request.runs_dir + "/" + id;
+  BENCHCTL_CHECK(check_providers(plan, parts));
+  BENCHCTL_CHECK(make_dirs(request.runs_dir));
+  for (const std::string& folder : {request.runs_dir, context.home})
+    BENCHCTL_CHECK(check_space(folder, context.min_free_bytes));
+  BENCHCTL_TRY(input.workloads, parts.workloads());
+  BENCHCTL_CHECK(take_profile(context, input));
+  BENCHCTL_TRY(auto bundles, make_bundles(context, plan, input.workloads, progress));
+  for (const BuiltBundle& bundle : bundles) input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder};
+  BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
+  if (stop.requested()) return Error{ErrorKind::kInterrupted, "stopped before any machine was made"};
+
+  RunRow row = begin_row(request, input, *context.clock);
+  BENCHCTL_CHECK(make_run_folder(request.runs_dir, id));
+  BENCHCTL_CHECK(store->begin_run(row));
+  progress.log_to(row.folder + "/progress.log");
+  progress.say("", "run " + id + " in " + row.folder);
+  for (const BuiltBundle& bundle : bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
+  BENCHCTL_CHECK(save_inputs(context, input));
+  BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
+  return conduct(context, parts, *store, row, input, progress, stop, request.json);
+}
+
+Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bool json) {
+  BENCHCTL_TRY(Store * store, parts.store());
+  BENCHCTL_TRY(RunRow row, find_run(*store, word));
+  BENCHCTL_TRY(FileLock lock, take_store(*store, row.id, *context.clock));
+  BENCHCTL_TRY(row, store->run(row.id));
+  if (row.outcome == RunOutcome::kGood) {
+    std::cout << "run " << row.id << " is complete: nothing is missing\n";
+    return 0;
+  }
+  TerminalProgress progress(*context.clock, context.terminal_errors, context.width);
+  StopRequest& stop = stop_on_signals(row.id);
+  RunInput input;
+  input.id = row.id;
+  input.folder = row.folder;
+  input.resume = true;
+  BENCHCTL_TRY(input.workloads, parts.workloads());
+  // The resolved plan is the run's own: --set and defaults of its day are in it.
+  BENCHCTL_TRY(input.plan,
+               read_plan({"the plan of run " + row.id, row.plan_text, "", host_shape()}, input.workloads, {}));
+  BENCHCTL_CHECK(load_inputs(row.folder, input));
+  BENCHCTL_CHECK(take_profile(context, input));
+  BENCHCTL_CHECK(prepare_providers(input.plan, parts, progress));
+  BENCHCTL_CHECK(store->reopen_run(row.id));
+  progress.log_to(row.folder + "/progress.log");
+  progress.say("", "run " + row.id + " goes on in " + row.folder);
+  BENCHCTL_TRY(input.identity, parts.run_identity(row.id));
+  return conduct(context, parts, *store, row, input, progress, stop, json);
 }
 
 }  // namespace benchctl

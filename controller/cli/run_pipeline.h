@@ -1,5 +1,5 @@
-// From a plan that has been read to a report: bundles, the run itself, the analysis, the exit code. `run` and `try`
-// share it.
+// From a plan that has been read to a report: bundles, the run itself, the analysis, the exit code. `run`, `try` and
+// `resume` share it.
 #pragma once
 
 #include <string>
@@ -21,6 +21,9 @@ std::string new_run_id(const std::string& plan_name, Clock& clock);
 
 // Prints the summary on standard output, progress on standard error; gives the exit code.
 Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request);
+
+// Goes on with a run that was interrupted or whose controller is gone: `word` as in find_run(). A complete run is good.
+Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bool json);
 
 // Writes the reports of a finished run again from the store, and prints the summary. `exit_code` of 6 when checks
 // disagree. An error when the analysis is not available: the run's samples are safe all the same.

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iostream>
 
+#include "controller/cli/process.h"
 #include "controller/cli/run_pipeline.h"
 #include "controller/cli/verbs.h"
 #include "controller/plan/plan_reader.h"
@@ -24,7 +26,7 @@ struct Arguments {
   std::vector<std::string> sets;
   std::string only, out, keep, id, trust;
   int64_t runs = 0, warmup_rounds = -1;
-  bool dry_run = false, yes = false, detach = false, json = false;
+  bool dry_run = false, yes = false, detach = false, json = false, untrusted = false;
 };
 
 Result<std::string> absolute(const std::string& path) {
@@ -67,15 +69,17 @@ Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
   return answer == "y" || answer == "yes";
 }
 
-// A session of its own, with progress in the run's log only.
-Result<int> detach(const std::vector<std::string>& words, const std::string& id, Parts& parts) {
+// A session of its own, with progress in the run's log only. It is benchctl again: it gets the credentials in its
+// environment and takes them out of there as its first act.
+Result<int> detach(const std::vector<std::string>& words, const std::string& id, Context& context, Parts& parts) {
+  std::vector<std::string> environment = environment_with(context.credentials);
   pid_t child = fork();
   if (child < 0) return errno_error("fork");
   if (child == 0) {
     setsid();
     signal(SIGHUP, SIG_IGN);
     int null = open("/dev/null", O_RDWR);
-    int log = open((parts.runs_dir() + "/" + id + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    int log = open((parts.runs_dir() + "/" + id + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
     dup2(null, STDIN_FILENO);
     dup2(log >= 0 ? log : null, STDOUT_FILENO);
     dup2(log >= 0 ? log : null, STDERR_FILENO);
@@ -83,9 +87,13 @@ Result<int> detach(const std::vector<std::string>& words, const std::string& id,
     std::vector<char*> raw;
     for (std::string& word : argv) raw.push_back(word.data());
     raw.push_back(nullptr);
-    execv("/proc/self/exe", raw.data());
+    std::vector<char*> entries;
+    for (std::string& entry : environment) entries.push_back(entry.data());
+    entries.push_back(nullptr);
+    execve("/proc/self/exe", raw.data(), entries.data());
     _exit(127);
   }
+  for (std::string& entry : environment) explicit_bzero(entry.data(), entry.size());
   std::cout << id << "\n";
   std::cerr << "running as process " << child << "; follow it by: benchctl attach " << id << "\n";
   return 0;
@@ -99,6 +107,11 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.plan));
   BENCHCTL_TRY(Plan plan, read_plan(source, workloads, sets));
   if (!arguments.only.empty()) BENCHCTL_CHECK(keep_only(plan, arguments.only));
+  const bool untrusted = arguments.untrusted || context.untrusted;
+  if (untrusted && !arguments.trust.empty())
+    return Error{ErrorKind::kUsage,
+                 "--trust-plan says that the plan is trusted, --untrusted that it is not: leave one out"};
+  BENCHCTL_CHECK(parts.check_policy(plan, untrusted));
   BENCHCTL_CHECK(check_trust(plan, arguments.trust));
   if (arguments.dry_run) {
     BENCHCTL_CHECK(show_plan(plan, workloads, source.host, arguments.json, std::cout));
@@ -133,11 +146,12 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_CHECK(make_dirs(parts.runs_dir()));
   std::vector<std::string> words = {"benchctl", "run",      "--plan", arguments.plan,  "--yes",
                                     "--id",     request.id, "--out",  request.runs_dir};
+  if (untrusted) words.push_back("--untrusted");
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep),
                              std::pair("--trust-plan", arguments.trust)})
     if (!value.empty()) words.insert(words.end(), {name, value});
-  return detach(words, request.id, parts);
+  return detach(words, request.id, context, parts);
 }
 
 }  // namespace
@@ -157,6 +171,8 @@ Verb run_verb(Context& context, Parts& parts) {
             options.text("--id", a->id, "the run's id, instead of one made from plan and time");
             options.text("--trust-plan", a->trust,
                          "SHA256 of a plan that may run programs of its own on this computer");
+            options.flag("--untrusted", a->untrusted,
+                         "the plan may come from a stranger: only what [untrusted] of the policy allows");
             options.flag("--dry-run", a->dry_run, "show what would run, and stop");
             options.flag("--yes", a->yes, "do not ask before machines that cost money are made");
             options.flag("--detach", a->detach, "go on in the background; see attach");

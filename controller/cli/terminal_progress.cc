@@ -37,7 +37,8 @@ void TerminalProgress::say(const std::string& who, const std::string& text) {
   std::lock_guard lock(mutex_);
   char elapsed[32];
   std::snprintf(elapsed, sizeof elapsed, "%7.1fs", std::chrono::duration<double>(clock_.now() - begin_).count());
-  std::string line = std::string(elapsed) + "  " + (who.empty() ? "" : who + ": ") + text;
+  // Whoever wrote it has sanitised what came from outside; this is the one place that all of it passes.
+  std::string line = std::string(elapsed) + "  " + (who.empty() ? "" : who + ": ") + sanitize(text, 4000);
   if (log_ != nullptr) {
     std::fprintf(log_, "%s\n", line.c_str());
     std::fflush(log_);
@@ -52,7 +53,7 @@ void TerminalProgress::now(const std::string& who, const std::string& text) {
   if (!live_) return;
   std::lock_guard lock(mutex_);
   wipe();
-  lines_[who] = text;
+  lines_[who] = sanitize(text, 4000);
   draw();
 }
 

@@ -57,6 +57,7 @@ Result<int> run_try(Context& context, Parts& parts, const Arguments& arguments) 
   source.host = host_shape();
   RunRequest request;
   BENCHCTL_TRY(request.plan, read_plan(source, workloads, {}));
+  BENCHCTL_CHECK(parts.check_policy(request.plan, false));  // with BENCHCTL_UNTRUSTED: refused, it runs here
   request.runs_dir = parts.runs_dir();
   auto code = carry_out(context, parts, request);
   std::cerr << "\nThe same as a plan (save it here, then: benchctl run --plan FILE --trust-plan SHA256, which benchctl "

@@ -65,9 +65,7 @@ std::vector<RoundSpec> evidence_rounds(const Expansion& expansion, const RunInpu
 void Evidence::take(const std::string& run, const std::string& folder, const RoundSpec& round) {
   if (round.round != kTraceRound && round.round != kInfoRound) return;
   for (const TrialSpec& trial : round.trials) {
-    char place[64];
-    std::snprintf(place, sizeof place, "/trials/%06d/a1/stdout", static_cast<int>(trial.trial));
-    auto text = read_file(folder + place, kEvidenceBytes);
+    auto text = newest_output(folder, trial.trial, kEvidenceBytes);
     if (!text || text->empty()) continue;  // the trial failed: its verdict says why
     TraceRow& row = rows_[trial.suite + "/" + trial.arm];
     row.run = run;
@@ -79,6 +77,16 @@ void Evidence::take(const std::string& run, const std::string& folder, const Rou
       row.info = info->dump();
     }
   }
+}
+
+Result<std::string> newest_output(const std::string& folder, int64_t trial, int64_t limit) {
+  char place[64];
+  std::snprintf(place, sizeof place, "/trials/%06d", static_cast<int>(trial));
+  BENCHCTL_TRY(auto attempts, list_dir(folder + place));
+  int64_t newest = 0;
+  for (const std::string& name : attempts)
+    if (name.starts_with('a')) newest = std::max(newest, parse_int(std::string_view(name).substr(1)).value_or(0));
+  return read_file(folder + place + "/a" + std::to_string(newest) + "/stdout", limit);
 }
 
 Status Evidence::save(Store& store) {

@@ -23,6 +23,9 @@ std::vector<RoundSpec> evidence_rounds(const Expansion& expansion, const RunInpu
 // The first trial of an arm in the plan's order; nullptr when it has none.
 const TrialSpec* first_trial(const Expansion& expansion, const std::string& suite, const std::string& arm);
 
+// What the newest attempt of a trial in a pulled unit printed.
+Result<std::string> newest_output(const std::string& folder, int64_t trial, int64_t limit);
+
 // Gathers what came home of the evidence rounds, and writes it to the store once.
 class Evidence {
  public:

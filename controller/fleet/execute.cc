@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "controller/fleet/machine_record.h"
 #include "controller/fleet/slot.h"
 
 namespace benchctl {
@@ -25,18 +26,43 @@ void for_each_slot(const Slots& slots, int parallel, const std::function<void(Sl
   for (std::thread& thread : threads) thread.join();
 }
 
-Slots make_slots(const RunInput& input, RunWorld& world) {
+Slots make_slots(const RunInput& input, RunWorld& world, FleetShare& share) {
   Slots slots;
   for (const auto& [name, fleet] : input.plan.fleets)
     for (int i = 0; i < fleet.count; ++i)
-      slots.push_back(std::make_unique<Slot>(input, world, name, fleet, i, static_cast<int>(slots.size())));
+      slots.push_back(std::make_unique<Slot>(input, world, share, name, fleet, i, static_cast<int>(slots.size())));
   return slots;
+}
+
+// What machines of earlier controllers have cost, and what those that stand may still cost.
+Status count_earlier_costs(const RunInput& input, RunWorld& world, Budget& budget) {
+  BENCHCTL_TRY(auto machines, world.store.machines(input.id));
+  for (const MachineRow& machine : machines) {
+    Provider* provider = world.provider(machine.spec.provider);
+    if (provider == nullptr) continue;
+    auto price = provider->price(machine.spec);
+    if (!price)
+      return Error{ErrorKind::kInterrupted, "the price of " + machine.lease.name + " cannot be asked now (" +
+                                                price.error().message + "): try again"};
+    BENCHCTL_TRY(int64_t lived, lived_ms(world.store, machine, world.clock.unix_ms()));
+    bool left = machine.state == MachineRowState::kGone || machine.state == MachineRowState::kReleased;
+    budget.settle(machine.lease.name, *price, left ? lived : std::max(lived, input.plan.limits.ttl_ms));
+  }
+  return {};
 }
 
 }  // namespace
 
 RunOutcomeReport execute(const RunInput& input, RunWorld& world) {
-  Slots slots = make_slots(input, world);
+  FleetShare share(input.plan.limits);
+  RunOutcomeReport report;
+  if (input.resume) {
+    if (auto counted = count_earlier_costs(input, world, share.budget); !counted) {
+      report.machines.push_back({"run " + input.id, 0, {}, {counted.error()}, ""});
+      return report;
+    }
+  }
+  Slots slots = make_slots(input, world, share);
 
   // Machines of their own go the whole way by themselves.
   for_each_slot(slots, input.plan.limits.max_parallel, [](Slot& slot) {
@@ -52,8 +78,8 @@ RunOutcomeReport execute(const RunInput& input, RunWorld& world) {
     if (!slot.isolated()) slot.release();
   });
 
-  RunOutcomeReport report;
-  for (const auto& slot : slots) report.machines.push_back(slot->outcome());
+  for (const auto& slot : slots)
+    report.machines.insert(report.machines.end(), slot->outcomes().begin(), slot->outcomes().end());
   report.interrupted = world.stop.requested();
   return report;
 }

@@ -20,6 +20,7 @@ struct MachineOutcome {
   int trials_ok = 0;
   std::vector<FailedTrial> failed;
   std::vector<Error> errors;  // of the machine itself: not made, rejected, cut off, leaked …
+  std::string rejected;       // why another one was asked for in its place; no failure of the run
 };
 
 struct RunOutcomeReport {
@@ -30,7 +31,9 @@ struct RunOutcomeReport {
   std::string reason() const;  // the first lines for people; empty when good
 };
 
-// begin_run must have been recorded by the caller; finish_run is the caller's too, after the report.
+// begin_run must have been recorded by the caller; finish_run is the caller's too, after the report. With input.resume
+// it goes on from whatever an earlier controller left: machines that stand are taken up, rounds that are missing run as
+// blocks of their own. Nothing missing and nothing left is a good run at once.
 RunOutcomeReport execute(const RunInput& input, RunWorld& world);
 
 // The precedence of exit codes when several things failed.

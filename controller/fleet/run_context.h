@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "controller/workloads/workload.h"
 #include "lib/clock.h"
 #include "lib/failpoint.h"
+#include "lib/wire/harden.h"
 #include "provisioning/provider.h"
 #include "provisioning/transport.h"
 
@@ -31,8 +33,10 @@ struct RunInput {
   std::vector<Workload> workloads;
   std::map<std::string, LocalBundle> bundles;  // BundleNeed::key -> what it runs from
   std::string agent_binary;
-  SshIdentity identity;  // of this run, kept outside the store
-  int64_t keep_ms = 0;   // machines are kept this long after the run
+  SshIdentity identity;                 // of this run, kept outside the store
+  int64_t keep_ms = 0;                  // machines are kept this long after the run
+  bool resume = false;                  // an earlier controller began it
+  std::optional<HardenProfile> harden;  // machines are made quiet by it, and those that are kept put back
 };
 
 // The parts of the world a run acts on. All outlive the run.
@@ -40,6 +44,7 @@ struct RunWorld {
   Store& store;
   std::function<Provider*(const std::string& name)> provider;  // nullptr: not available
   std::function<Result<SshIdentity>()> make_identity;          // a fresh key pair, for a machine's first host key
+  std::function<std::string()> new_nonce;                      // [a-z0-9]{12}, never the same twice
   // Blocks (bounded by the deadline) until no other trial runs on this computer; the lock is held by the result.
   std::function<Result<FileLock>(Deadline)> host_turn;
   Connector& connector;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "controller/fleet/machine_record.h"
 #include "controller/fleet/requirements.h"
+#include "controller/remote/harden_client.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/rotate_host_key.h"
 #include "provisioning/cloud_init/ssh_identity.h"
@@ -15,362 +17,406 @@ namespace {
 // Bounds for one operation each; a slow cloud needs minutes to boot, nothing else here takes more than seconds.
 constexpr int64_t kBootMs = 5 * 60'000;
 constexpr int64_t kConnectMs = 60'000;
+constexpr int64_t kAgainMs = 2 * 60'000;  // to a machine that has been reached before
 constexpr int64_t kShortCallMs = 60'000;
 constexpr int64_t kTransferMs = 10 * 60'000;
 constexpr int64_t kReleaseMs = 5 * 60'000;
-// How long the events may be silent before we ask whether the agent still lives.
-constexpr int64_t kSilenceMs = 60'000;
-constexpr int kAgentRestarts = 3;
-// Trial numbers are unique in a run: each machine has a range of its own, with the evidence at its end.
-constexpr int64_t kTrialsPerMachine = 10'000;
-constexpr int64_t kEvidenceTrials = 500;
-// What a sealed round may bring: far above any round, far below a disk.
-constexpr PackCaps kUnitCaps{.files = 50'000, .file_bytes = 256 << 20, .total_bytes = int64_t{2} << 30};
+// What comes home and goes away after the last trial must fit into the time to live.
+constexpr int64_t kSealBeforeEndMs = 15 * 60'000;
 
-std::string trial_label(const FailedTrial& trial) {
-  return trial.suite + (trial.point.empty() ? "" : " " + trial.point) + " " + trial.arm;
+std::string seconds_since(Clock& clock, Nanos begin) {
+  return format_seconds(std::chrono::duration<double>(clock.now() - begin).count());
+}
+
+Machine machine_of(const MachineRow& row) {
+  return Machine{row.spec.provider, row.provider_id, row.lease.name,         row.lease.nonce,
+                 row.lease.run,     row.lease.owner, row.lease.expires_unix, row.endpoint};
+}
+
+bool has_left(const MachineRow& row) {
+  return row.state == MachineRowState::kGone || row.state == MachineRowState::kReleased;
 }
 
 }  // namespace
 
-Slot::Slot(const RunInput& input, RunWorld& world, std::string fleet_name, const Fleet& fleet, int index_in_fleet,
-           int index_in_run)
+Slot::Slot(const RunInput& input, RunWorld& world, FleetShare& share, std::string fleet_name, const Fleet& fleet,
+           int index_in_fleet, int index_in_run)
     : input_(input),
       world_(world),
+      share_(share),
       fleet_name_(std::move(fleet_name)),
       fleet_(fleet),
-      index_in_run_(index_in_run),
-      link_(world.connector, world.clock, world.stop) {
-  lease_.nonce = random_hex(6);
-  lease_.run = input.id;
-  lease_.fleet = fleet_name_;
-  lease_.slot = index_in_fleet;
-  lease_.name = "bc-" + lease_.nonce;
-  lease_.expires_unix = world.clock.unix_ms() / 1000 + input.plan.limits.ttl_ms / 1000;
-  outcome_.machine = lease_.name;
+      index_in_fleet_(index_in_fleet),
+      index_in_run_(index_in_run) {
   provider_ = world.provider(fleet.spec.provider);
   isolated_ = provider_ != nullptr && provider_->capabilities().isolated;
 }
 
 void Slot::fail(const Error& error) {
+  if (outcomes_.empty()) outcomes_.push_back({fleet_name_ + "/" + std::to_string(index_in_fleet_ + 1), 0, {}, {}, ""});
   // After a wish to stop, operations fail because we ended them.
   if (world_.stop.requested() && error.kind != ErrorKind::kLeaked) return;
-  outcome_.errors.push_back(error);
-  say("failed: " + error.message);
+  outcome().errors.push_back(error);
+  world_.progress.say(outcome().machine, "failed: " + error.message);
+}
+
+void Slot::begin_hold(Lease lease, Nanos left) {
+  hold_.emplace();
+  hold_->lease = std::move(lease);
+  hold_->link.emplace(world_.connector, world_.clock, world_.stop);
+  Nanos margin = std::min<Nanos>(std::chrono::milliseconds(kSealBeforeEndMs), left / 8);
+  hold_->seal_at = Deadline::in(world_.clock, left - margin);
+  outcomes_.push_back({hold_->lease.name, 0, {}, {}, ""});
+}
+
+bool Slot::may_reroll(const Error& error) const {
+  return error.kind == ErrorKind::kRejected && provider_->capabilities().reroll && rejected_ < fleet_.require.rerolls &&
+         !world_.stop.requested();
 }
 
 void Slot::prepare() {
   if (world_.stop.requested()) return;
-  ttl_ = in(input_.plan.limits.ttl_ms);
-  if (auto made = make_machine(); !made) return fail(made.error());
-  const std::pair<const char*, Status (Slot::*)()> steps[] = {
-      {"connect", &Slot::reach_machine}, {"facts", &Slot::look_at_machine}, {"equip", &Slot::equip_machine}};
-  for (const auto& step : steps) {
-    if (world_.stop.requested()) return;
-    auto done = steps_->run(step.first, [&] { return (this->*step.second)(); });
-    if (!done) return fail(done.error());
+  if (provider_ == nullptr)
+    return fail(Error{ErrorKind::kUsage, "provider " + fleet_.spec.provider + " is not available"});
+  if (input_.resume) {
+    if (auto taken = take_over(); !taken) return fail(taken.error());
   }
-  ready_ = true;
+  while (!world_.stop.requested()) {
+    // A machine that stands may still have its last unit, and is let go in the end either way.
+    if (input_.resume && !hold_ && everything_is_home()) return;
+    Status up = bring_up();
+    if (up) {
+      ready_ = !hold_->job.job.rounds.empty();
+      return;
+    }
+    if (!hold_ || world_.stop.requested()) return fail(up.error());
+    bool lost = hold_->adopted && up.error().kind == ErrorKind::kProvisioning;
+    if (lost) {
+      say("cannot be taken up again (" + up.error().message + "); another machine runs what is missing");
+    } else if (may_reroll(up.error())) {
+      ++rejected_;
+      outcome().rejected = up.error().message;
+      say("rejected, asking for another one (" + std::to_string(rejected_) + " of " +
+          std::to_string(fleet_.require.rerolls) + "): " + up.error().message);
+    } else {
+      return fail(up.error());
+    }
+    let_go();
+    if (hold_) return;  // it could not be proved gone: no second one beside it
+  }
+}
+
+// What an earlier controller of this run has left of this slot: at most one machine is taken up, the others go.
+Status Slot::take_over() {
+  BENCHCTL_TRY(auto rows, world_.store.machines(input_.id));
+  std::erase_if(
+      rows, [&](const MachineRow& row) { return row.lease.fleet != fleet_name_ || row.lease.slot != index_in_fleet_; });
+  for (const MachineRow& row : rows) {
+    if (!row.reason.empty()) ++rejected_;
+    if (row.reason.empty() && !row.hardware.empty()) (void)share_.hardware.claim(fleet_name_, row.hardware);
+  }
+  for (const MachineRow& row : rows) {
+    if (has_left(row)) continue;
+    if (hold_) let_go();  // an older one that still stands: only the newest can have the job
+    if (hold_) return {};
+    BENCHCTL_CHECK(take_over(row));
+  }
+  return {};
+}
+
+Status Slot::take_over(const MachineRow& row) {
+  int64_t left_ms = row.lease.expires_unix * 1000 - world_.clock.unix_ms();
+  begin_hold(row.lease, std::chrono::milliseconds(std::max<int64_t>(0, left_ms)));
+  hold_->id = row.id;
+  hold_->adopted = true;
+  hold_->steps.emplace(world_.store, world_.failpoints, row.id,
+                       [link = &*hold_->link] { return link->counts().channels; });
+  if (row.state != MachineRowState::kIntent) hold_->machine = machine_of(row);
+  // Announced and not confirmed: its keys are lost with the controller that made them. Rejected, on its way out or too
+  // old: nothing to go on with either.
+  if (row.state != MachineRowState::kExists || !row.endpoint || hold_->seal_at.passed(world_.clock)) {
+    let_go();
+    return {};
+  }
+  auto state = provider_->state(*hold_->machine);
+  if (state && *state == MachineState::kGone) {
+    say("is gone since");
+    let_go();
+    return {};
+  }
+  hold_->link->target(*row.endpoint, input_.identity, row.host_key);
+  return {};
+}
+
+Result<std::vector<TrialRow>> Slot::trials_at_home() {
+  BENCHCTL_TRY(auto machines, world_.store.machines(input_.id));
+  BENCHCTL_TRY(auto trials, world_.store.trials(input_.id));
+  std::erase_if(trials, [&](const TrialRow& trial) {
+    return std::none_of(machines.begin(), machines.end(), [&](const MachineRow& machine) {
+      return machine.id == trial.machine && machine.lease.fleet == fleet_name_ && machine.lease.slot == index_in_fleet_;
+    });
+  });
+  return trials;
+}
+
+// Of a slot that had machines before: no scored round is missing, going by the shape of the last one that was looked
+// at.
+bool Slot::everything_is_home() {
+  auto machines = world_.store.machines(input_.id);
+  auto trials = trials_at_home();
+  if (!machines || !trials || trials->empty()) return false;
+  for (auto row = machines->rbegin(); row != machines->rend(); ++row) {
+    if (row->lease.fleet != fleet_name_ || row->lease.slot != index_in_fleet_) continue;
+    auto stored = world_.store.facts(row->id);
+    if (!stored || stored->before.empty()) continue;
+    auto facts = parse_facts(stored->before);
+    if (!facts) return false;
+    auto job = make_job(input_, world_.store, *facts, index_in_run_, *trials);
+    return job && job->job.rounds.empty();
+  }
+  return false;
+}
+
+Status Slot::bring_up() {
+  if (!hold_) BENCHCTL_CHECK(make_machine());
+  const std::pair<const char*, Status (Slot::*)()> steps[] = {{"connect", &Slot::reach_machine},
+                                                              {"facts", &Slot::look_at_machine},
+                                                              {"harden", &Slot::harden_machine},
+                                                              {"equip", &Slot::equip_machine}};
+  for (const auto& step : steps) {
+    if (world_.stop.requested()) return Error{ErrorKind::kInterrupted, "stopped"};
+    if (step.second == &Slot::harden_machine && !input_.harden) continue;
+    BENCHCTL_CHECK(hold_->steps->run(step.first, [&] { return (this->*step.second)(); }));
+  }
+  return hold_->adopted ? drain() : Status();
 }
 
 Status Slot::make_machine() {
-  if (provider_ == nullptr) return Error{ErrorKind::kUsage, "provider " + fleet_.spec.provider + " is not available"};
-  BENCHCTL_TRY(lease_.owner, world_.store.owner());
-  BENCHCTL_TRY(machine_id_, world_.store.add_lease(lease_, fleet_.spec, isolated_));
-  steps_.emplace(world_.store, world_.failpoints, machine_id_, [this] { return link_.counts().channels; });
-  return steps_->run("create", [&]() -> Status {
-    world_.progress.now(lease_.name, "making the machine");
+  Lease lease;
+  lease.nonce = world_.new_nonce();
+  lease.run = input_.id;
+  lease.fleet = fleet_name_;
+  lease.slot = index_in_fleet_;
+  lease.name = "bc-" + lease.nonce;
+  int64_t ttl_ms = input_.plan.limits.ttl_ms;
+  lease.expires_unix = world_.clock.unix_ms() / 1000 + ttl_ms / 1000;
+  BENCHCTL_TRY(lease.owner, world_.store.owner());
+  BENCHCTL_TRY(auto price, provider_->price(fleet_.spec));
+  BENCHCTL_CHECK(share_.budget.reserve(lease.name, price, ttl_ms));
+  begin_hold(lease, std::chrono::milliseconds(ttl_ms));
+  BENCHCTL_TRY(hold_->id, world_.store.add_lease(lease, fleet_.spec, isolated_));
+  hold_->steps.emplace(world_.store, world_.failpoints, hold_->id,
+                       [link = &*hold_->link] { return link->counts().channels; });
+  return hold_->steps->run("create", [&]() -> Status {
+    world_.progress.now(lease.name, "making the machine");
     Bootstrap bootstrap;
     std::string pin;
     if (provider_->capabilities().disposable) {
       BENCHCTL_TRY(SshIdentity host, world_.make_identity());
       BENCHCTL_TRY(pin, ssh_fingerprint(host.public_key));
       bootstrap = make_bootstrap(host, input_.identity.public_key);
+      BENCHCTL_CHECK(world_.store.set_host_key(hold_->id, pin));
     }
-    BENCHCTL_CHECK(world_.store.set_host_key(machine_id_, pin));
     Nanos begin = world_.clock.now();
-    auto made = acquire(*provider_, fleet_.spec, lease_, bootstrap, world_.clock, in(kBootMs));
-    if (!made) return made.error();
-    machine_ = *made;
-    BENCHCTL_CHECK(world_.store.machine_created(machine_id_, machine_->id, machine_->endpoint));
-    link_.target(*machine_->endpoint, input_.identity, pin);
-    say("machine made in " + format_seconds(std::chrono::duration<double>(world_.clock.now() - begin).count()));
+    BENCHCTL_TRY(hold_->machine, acquire(*provider_, fleet_.spec, lease, bootstrap, world_.clock, in(kBootMs)));
+    const Endpoint& endpoint = *hold_->machine->endpoint;
+    if (!endpoint.host_key.empty()) {
+      pin = endpoint.host_key;
+      BENCHCTL_CHECK(world_.store.set_host_key(hold_->id, pin));
+    }
+    BENCHCTL_CHECK(world_.store.machine_created(hold_->id, hold_->machine->id, endpoint));
+    hold_->link->target(endpoint, input_.identity, pin);
+    say("machine made in " + seconds_since(world_.clock, begin));
     return {};
   });
 }
 
 Status Slot::reach_machine() {
-  world_.progress.now(lease_.name,
-                      provider_->capabilities().disposable ? "waiting for ssh" : "looking at this computer");
+  bool disposable = provider_->capabilities().disposable;
+  world_.progress.now(hold_->lease.name, disposable ? "waiting for ssh" : "connecting");
   Nanos begin = world_.clock.now();
-  BENCHCTL_CHECK(link_.open(in(kBootMs), true));
-  if (!provider_->capabilities().disposable) return {};
+  if (hold_->adopted) {
+    BENCHCTL_TRY(auto steps, world_.store.steps(hold_->id));
+    bool reached =
+        std::any_of(steps.begin(), steps.end(), [](const StepRow& step) { return step.name == "connect" && step.ok; });
+    if (reached) return reach_again();
+  }
+  BENCHCTL_CHECK(hold_->link->open(in(kBootMs), true));
+  if (!disposable) return {};
   // The first key travelled in user-data, which every process of a cloud machine can read: it is good for this one
   // connection only.
-  BENCHCTL_TRY(std::string pin, rotate_host_key(link_.transport(), world_.clock, in(kBootMs)));
-  BENCHCTL_CHECK(world_.store.set_host_key(machine_id_, pin));
-  link_.pin(pin);
-  BENCHCTL_CHECK(link_.open(in(kConnectMs), true));
-  say("reached by ssh, host key renewed, after " +
-      format_seconds(std::chrono::duration<double>(world_.clock.now() - begin).count()));
+  BENCHCTL_TRY(std::string pin, rotate_host_key(hold_->link->transport(), world_.clock, in(kBootMs)));
+  BENCHCTL_CHECK(world_.store.set_host_key(hold_->id, pin));
+  hold_->link->pin(pin);
+  BENCHCTL_CHECK(hold_->link->open(in(kConnectMs), true));
+  say("reached by ssh, host key renewed, after " + seconds_since(world_.clock, begin));
+  return {};
+}
+
+Status Slot::reach_again() {
+  BENCHCTL_CHECK(hold_->link->open(in(kAgainMs), true));
+  say("taken up again");
   return {};
 }
 
 Status Slot::look_at_machine() {
-  BENCHCTL_TRY(Installed agent, link_.agent().install_agent(input_.agent_binary, in(kTransferMs)));
-  link_.use_agent(agent.sha256);
-  BENCHCTL_TRY(facts_, link_.agent().facts(in(kShortCallMs)));
-  MachineFacts rows{facts_.document.dump(), "", fingerprint(facts_), hardware_key(facts_)};
-  BENCHCTL_CHECK(world_.store.machine_facts(machine_id_, rows));
-  if (auto met = meets(fleet_.require, facts_); !met) {
-    BENCHCTL_CHECK(world_.store.machine_state(machine_id_, MachineRowState::kRejected, met.error().message));
-    return met.error();
+  AgentClient& agent = hold_->link->agent();
+  BENCHCTL_TRY(Installed installed, agent.install_agent(input_.agent_binary, in(kTransferMs)));
+  hold_->link->use_agent(installed.sha256);
+  BENCHCTL_CHECK(world_.store.set_agent(hold_->id, installed.sha256));
+  BENCHCTL_TRY(MachineFacts stored, world_.store.facts(hold_->id));
+  if (!stored.before.empty()) {
+    // Seen before anything was changed: later ones would be others.
+    BENCHCTL_TRY(hold_->facts, parse_facts(stored.before));
+  } else {
+    BENCHCTL_TRY(hold_->facts, agent.facts(in(kShortCallMs)));
+    BENCHCTL_CHECK(world_.store.machine_facts(
+        hold_->id, {hold_->facts.document.dump(), "", fingerprint(hold_->facts), hardware_key(hold_->facts), ""}));
   }
-  say(describe(facts_));
+  Status met = meets(fleet_.require, hold_->facts);
+  if (met && fleet_.require.spread && !hold_->adopted &&
+      !share_.hardware.claim(fleet_name_, hardware_key(hold_->facts)) && may_reroll(Error{ErrorKind::kRejected, ""}))
+    met =
+        Error{ErrorKind::kRejected, "another machine of this fleet has the same hardware, and the plan asks to spread"};
+  if (!met) {
+    BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, met.error().message));
+    return met;
+  }
+  say(describe(hold_->facts));
   return {};
 }
 
+QuietStep Slot::quiet_step() {
+  return {world_.store,
+          world_.clock,
+          hold_->id,
+          hold_->link->transport(),
+          hold_->link->agent().agent_path(),
+          harden_journal(*hold_->machine->endpoint)};
+}
+
+Status Slot::harden_machine() {
+  world_.progress.now(hold_->lease.name, "making the machine quiet");
+  Status quiet = make_quiet(quiet_step(), *input_.harden);
+  if (!quiet) {
+    if (quiet.error().kind == ErrorKind::kRejected)
+      BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, quiet.error().message));
+    return quiet;
+  }
+  BENCHCTL_TRY(Facts hardened, hold_->link->agent().facts(in(kShortCallMs)));
+  BENCHCTL_CHECK(world_.store.machine_facts(hold_->id, {"", "", "", "", hardened.document.dump()}));
+  say("quiet by profile " + input_.harden->name + ", proved: nothing starts by itself");
+  return {};
+}
+
+// A machine that lives on after us gets back what was changed, on every way out; over a new connection where ours is
+// gone.
+Status Slot::put_back_quietness() {
+  if (!input_.harden || provider_->capabilities().disposable || !hold_->machine || !hold_->machine->endpoint) return {};
+  BENCHCTL_TRY(MachineRow row, world_.store.machine(hold_->id));
+  BENCHCTL_TRY(auto steps, world_.store.steps(hold_->id));
+  bool begun = std::any_of(steps.begin(), steps.end(), [](const StepRow& step) { return step.name == "harden"; });
+  if (!begun || row.agent_sha256.empty()) return {};
+  return hold_->steps->run("put back", [&]() -> Status {
+    hold_->link->target(*row.endpoint, input_.identity, row.host_key);
+    BENCHCTL_CHECK(hold_->link->open(in(kAgainMs), false));
+    hold_->link->use_agent(row.agent_sha256);
+    BENCHCTL_CHECK(put_back(quiet_step(), *input_.harden));
+    say("put back as it was found");
+    return {};
+  });
+}
+
 Status Slot::equip_machine() {
+  AgentClient& agent = hold_->link->agent();
   std::map<std::string, const LocalBundle*> distinct;
   for (const auto& [arm, bundle] : input_.bundles) distinct[bundle.sha256] = &bundle;
   for (const auto& [sha256, bundle] : distinct) {
-    BENCHCTL_TRY(Installed installed, link_.agent().install_bundle(bundle->folder, in(kTransferMs)));
+    BENCHCTL_TRY(Installed installed, agent.install_bundle(bundle->folder, in(kTransferMs)));
     if (installed.sha256 != sha256)
       return Error{ErrorKind::kInternal, bundle->folder + " changed after it was built: build it again"};
     if (installed.uploaded) say("shipped " + format_bytes(installed.bytes) + " of workloads");
   }
-  return build_job();
+  BENCHCTL_TRY(hold_->job, load_job(input_.folder, hold_->lease.name));
+  if (hold_->job.job.rounds.empty()) {
+    BENCHCTL_TRY(auto done, trials_at_home());
+    BENCHCTL_TRY(hold_->job, make_job(input_, world_.store, hold_->facts, index_in_run_, done));
+    Job& job = hold_->job.job;
+    job.machine = hold_->lease.name;
+    job.bundles_dir = agent.bundles_dir();
+    // Where cores are shared with us the noise is ours: it is flagged, and nothing is run again for it.
+    if (isolated_) job.repeat_steal_percent = input_.plan.noise.repeat_steal * 100;
+    if (input_.harden) {
+      job.harden = to_json(*input_.harden);
+      job.harden.set("journal", harden_journal(*hold_->machine->endpoint));
+    }
+    BENCHCTL_CHECK(save_job(input_.folder, hold_->lease.name, hold_->job));
+  }
+  return world_.store.set_agent_dir(hold_->id, agent.run_dir(input_.id));
 }
 
-Status Slot::build_job() {
-  MachineShape shape;
-  shape.cpus = static_cast<int>(std::max<int64_t>(1, facts_.get("cpu", "cpus_usable").as_int(1)));
-  shape.arch = facts_.text("cpu", "architecture");
-  shape.index = index_in_run_;
-  shape.first_trial = int64_t{index_in_run_} * kTrialsPerMachine + 1;
-  BENCHCTL_TRY(Expansion expansion, expand(input_.plan, input_.workloads, shape));
-  std::map<std::string, std::string> sha256_of_key;
-  for (const auto& [key, bundle] : input_.bundles) sha256_of_key[key] = bundle.sha256;
-  BENCHCTL_CHECK(set_bundles(expansion, sha256_of_key));
-
-  std::map<std::string, std::string> hash_of;  // of a point, by suite and label
-  for (const Point& point : expansion.points) {
-    const Suite& suite = input_.plan.suites[point.suite];
-    hash_of[suite.name + "\n" + point.label] = point.hash;
-    Json params = Json::object();
-    for (const auto& [key, value] : point.params) params.set(key, value);
-    BENCHCTL_CHECK(world_.store.save_point(
-        {point.hash, suite.name, suite.workload, suite.mode, point.label, suite.baseline, params}));
-  }
-
-  job_.run = input_.id;
-  job_.machine = lease_.name;
-  job_.seed = input_.plan.schedule.seed;
-  // All rounds are in the job: with nothing to do the agent has nothing to wait for.
-  job_.linger_ms = 0;
-  job_.bundles_dir = link_.agent().bundles_dir();
-  job_.rounds = evidence_rounds(expansion, input_, shape.first_trial + kTrialsPerMachine - kEvidenceTrials);
-  for (RoundSpec& round : expansion.rounds) job_.rounds.push_back(std::move(round));
-  for (const RoundSpec& round : job_.rounds) {
-    for (const TrialSpec& trial : round.trials) {
-      spec_of_[trial.trial] = &trial;
-      expected_.push_back({trial, hash_of.at(trial.suite + "\n" + trial.point)});
-    }
-  }
-  return world_.store.set_agent_dir(machine_id_, link_.agent().run_dir(input_.id));
+// An adopted machine whose job has ended: what it still has comes home now, and if rounds are missing then (the job was
+// stopped), they are another machine's.
+Status Slot::drain() {
+  auto state = hold_->link->agent().state(input_.id, in(kShortCallMs));
+  if (!state && state.error().kind == ErrorKind::kProvisioning) return state.error();
+  if (!state || !state->done) return {};
+  JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job);
+  BENCHCTL_CHECK(job.run(true, hold_->seal_at));
+  hold_->job.job.rounds.clear();
+  BENCHCTL_TRY(auto done, trials_at_home());
+  BENCHCTL_TRY(MachineJob missing, make_job(input_, world_.store, hold_->facts, index_in_run_, done));
+  if (missing.job.rounds.empty()) return {};
+  return Error{ErrorKind::kProvisioning, "its job had been stopped"};
 }
 
 void Slot::measure() {
   if (!ready_ || world_.stop.requested()) return;
   auto measured = [&]() -> Status {
-    if (isolated_) return run_job();
-    world_.progress.now(lease_.name, "waiting for its turn on this computer");
-    BENCHCTL_TRY(FileLock turn, world_.host_turn(ttl_));
-    return run_job();
+    std::optional<FileLock> turn;
+    if (!isolated_) {
+      world_.progress.now(hold_->lease.name, "waiting for its turn on this computer");
+      BENCHCTL_TRY(turn, world_.host_turn(hold_->seal_at));
+    }
+    JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job);
+    return job.run(hold_->adopted, hold_->seal_at);
   }();
   if (!measured) fail(measured.error());
-  for (const auto& [number, trial] : bad_) outcome_.failed.push_back(trial);
-}
-
-Status Slot::run_job() {
-  BENCHCTL_CHECK(steps_->run("start", [&] { return link_.agent().start(job_, in(kTransferMs)); }));
-  for (int restarts = 0;;) {
-    auto done = link_.agent().follow(
-        input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, in(kSilenceMs));
-    if (done && *done) return {};
-    if (ttl_.passed(world_.clock))
-      return Error{ErrorKind::kInterrupted, "the time to live of the plan is over; what had finished is kept"};
-    if (world_.stop.requested()) return follow_to_the_end(in(kReleaseMs));
-    if (!done) {
-      if (done.error().kind != ErrorKind::kProvisioning) return done.error();
-      say("connection lost (" + done.error().message + "); connecting again");
-      BENCHCTL_CHECK(reconnect());
-    }
-    BENCHCTL_TRY(AgentState state, link_.agent().state(input_.id, in(kShortCallMs)));
-    if (state.running || state.done) continue;
-    if (++restarts > kAgentRestarts)
-      return Error{ErrorKind::kWorkload, "the agent ended " + std::to_string(restarts) + " times; see agent.log"};
-    say("the agent is gone; starting it again, finished rounds stand");
-    BENCHCTL_CHECK(link_.agent().start(job_, in(kShortCallMs)));
-  }
-}
-
-// After a wish to stop: the running trial ends, everything sealed comes home.
-Status Slot::follow_to_the_end(Deadline end) {
-  say("stopping: the running trial ends, finished rounds come home");
-  BENCHCTL_CHECK(link_.open(in(kConnectMs), false));
-  BENCHCTL_CHECK(link_.agent().stop(input_.id, in(kShortCallMs)));
-  auto done = link_.agent().follow(
-      input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, end);
-  if (!done) return done.error();
-  return *done ? Status() : Error{ErrorKind::kProvisioning, "the agent did not stop within its time"};
-}
-
-Status Slot::reconnect() {
-  Deadline end = in(kBootMs);
-  while (true) {
-    auto opened = link_.open(end, !world_.stop.requested());
-    if (opened || world_.stop.requested() || end.passed(world_.clock)) return opened;
-    world_.clock.sleep(std::chrono::seconds(1));
-  }
-}
-
-Status Slot::on_event(const Event& event) {
-  const Json& fields = event.fields;
-  if (event.kind == "round_sealed") {
-    auto round = std::find_if(job_.rounds.begin(), job_.rounds.end(),
-                              [&](const RoundSpec& one) { return one.round == fields["round"].as_int(); });
-    if (round == job_.rounds.end())
-      return Error{ErrorKind::kInternal, "the agent sealed a round that we did not ask for"};
-    BENCHCTL_CHECK(bring_home(fields, &*round));
-  } else if (event.kind == "run_done") {
-    BENCHCTL_CHECK(bring_home(fields, nullptr));
-    int64_t exit = fields["exit"].as_int(1);
-    std::string reason = sanitize(fields["reason"].as_string(), 400);
-    if (exit == 5)
-      fail(Error{ErrorKind::kRejected, reason});
-    else if (exit != 0 && bad_.empty())
-      fail(Error{exit == 7 ? ErrorKind::kInterrupted : ErrorKind::kWorkload, reason});
-  } else if (event.kind == "disk_full") {
-    fail(Error{ErrorKind::kWorkload, "the machine's disk is full: " + format_bytes(fields["free"].as_int()) +
-                                         " free, " + format_bytes(fields["needed"].as_int()) +
-                                         " needed; finished trials stand. Ask for a larger disk"});
-  } else if (event.kind == "trial_started" || event.kind == "trial_finished") {
-    auto spec = spec_of_.find(fields["trial"].as_int());
-    if (spec == spec_of_.end())
-      return Error{ErrorKind::kInternal, "the agent speaks of a trial that we did not ask for"};
-    FailedTrial trial{spec->first, spec->second->suite, spec->second->point, spec->second->arm, "", ""};
-    if (event.kind == "trial_started") {
-      int round = spec->second->round;
-      std::string where = round > 0 ? "round " + std::to_string(round) + "/" + std::to_string(input_.plan.schedule.runs)
-                          : round == kTraceRound ? "trace"
-                          : round == kInfoRound  ? "info"
-                                                 : "warm-up";
-      world_.progress.now(lease_.name, where + "  " + trial_label(trial));
-    } else if (std::string verdict = sanitize(fields["verdict"].as_string(), 40); verdict == "ok") {
-      if (spec->second->round > kInfoRound) ++outcome_.trials_ok;
-      bad_.erase(trial.number);
-    } else if (verdict != "stopped") {
-      trial.verdict = verdict;
-      trial.reason = sanitize(fields["reason"].as_string(), 400);
-      say("trial " + std::to_string(trial.number) + " (" + trial_label(trial) + "): " + verdict + ": " + trial.reason);
-      bad_[trial.number] = trial;
-    }
-  } else if (event.kind == "waiting_quiet") {
-    world_.progress.now(lease_.name, "waiting until the machine is quiet");
-  }
-  last_event_ = event.number;
-  return {};
-}
-
-Status Slot::bring_home(const Json& sealed, const RoundSpec* round) {
-  std::string unit = sealed["unit"].as_string();
-  if (!valid_id(unit)) return Error{ErrorKind::kInternal, "the agent names a unit " + sanitize(unit, 80)};
-  std::string relative = "machines/" + lease_.name + "/" + unit;
-  return steps_->run(round == nullptr ? "pull" : unit, [&]() -> Status {
-    std::string folder = input_.folder + "/" + relative;
-    BENCHCTL_CHECK(link_.agent().pull_unit(input_.id, unit, folder, sealed["manifest_sha256"].as_string(), kUnitCaps,
-                                           in(kTransferMs)));
-    if (round == nullptr) {
-      auto after = read_file(folder + "/facts.after.json", 4 << 20);
-      if (after) BENCHCTL_CHECK(world_.store.machine_facts(machine_id_, MachineFacts{"", *after, "", ""}));
-    }
-    BENCHCTL_TRY(UnitResult result, world_.store.import_unit(machine_id_, UnitSource{unit, folder, {}, expected_}));
-    note(result);
-    if (round != nullptr) show_first_number(folder, *round);
-    if (round != nullptr && round->round > kInfoRound)
-      say(round->round > 0 ? "round " + std::to_string(round->round) + " of " +
-                                 std::to_string(input_.plan.schedule.runs) + " is home"
-                           : "a warm-up round is home");
-    return take_evidence(folder, round);
-  });
-}
-
-// Whoever waits sees early that something real is being measured. Its own words are the report's business.
-void Slot::show_first_number(const std::string& folder, const RoundSpec& round) {
-  if (first_number_shown_ || round.round <= kInfoRound || round.trials.empty()) return;
-  char place[64];
-  std::snprintf(place, sizeof place, "/trials/%06d/a1/stdout", static_cast<int>(round.trials.front().trial));
-  auto text = read_file(folder + place, 1 << 20);
-  if (!text) return;
-  auto lines = split(*text, '\n');
-  if (lines.size() < 3) return;
-  auto header = split(lines[0], ','), row = split(lines[lines.size() - 2], ',');
-  for (auto [column, unit] : {std::pair("us_per_item", "µs per item"), std::pair("requests_per_second", "requests/s"),
-                              std::pair("value", "")}) {
-    auto at = std::find(header.begin(), header.end(), column);
-    size_t index = static_cast<size_t>(at - header.begin());
-    if (at == header.end() || index >= row.size()) continue;
-    say("first number: " + sanitize(row[0], 100) + " " + sanitize(row[index], 40) + " " + unit +
-        " (one run of the warm-up or of round 1: no statement yet)");
-    first_number_shown_ = true;
-    return;
-  }
-}
-
-Status Slot::take_evidence(const std::string& folder, const RoundSpec* round) {
-  if (round != nullptr && round->round <= kInfoRound) {
-    evidence_.take(input_.id, folder, *round);
-    return {};
-  }
-  return evidence_.save(world_.store);
-}
-
-void Slot::note(const UnitResult& result) {
-  auto add = [&](const UnitResult::Note& note, const std::string& verdict) {
-    auto spec = spec_of_.find(note.trial);
-    FailedTrial trial{note.trial, "", "", "", verdict, note.reason};
-    if (spec != spec_of_.end())
-      trial = {note.trial, spec->second->suite, spec->second->point, spec->second->arm, verdict, note.reason};
-    say("trial " + std::to_string(note.trial) + " (" + trial_label(trial) + "): " + verdict + ": " + note.reason);
-    bad_[note.trial] = trial;
-    --outcome_.trials_ok;
-  };
-  for (const UnitResult::Note& one : result.malformed) add(one, "malformed");
-  for (const UnitResult::Note& one : result.refused) add(one, "refused");
 }
 
 void Slot::release() {
-  if (machine_id_ == 0) return;
-  link_.close();
-  if (input_.keep_ms > 0 && machine_) {
+  if (!hold_ || hold_->id == 0) return;
+  if (input_.keep_ms > 0 && hold_->machine) {
+    hold_->link->close();
     int64_t until = world_.clock.unix_ms() + input_.keep_ms;
-    if (auto kept = world_.store.set_keep(machine_id_, until); !kept) fail(kept.error());
-    say("kept until " + format_utc(until) + "; reach it by: benchctl machine ssh " + lease_.name);
+    if (auto kept = world_.store.set_keep(hold_->id, until); !kept) fail(kept.error());
+    say("kept until " + format_utc(until) + "; reach it by: benchctl machine ssh " + hold_->lease.name);
     return;
   }
-  Machine target =
-      machine_.value_or(Machine{fleet_.spec.provider, "", lease_.name, lease_.nonce, lease_.run, lease_.owner});
+  let_go();
+}
+
+// Proved gone, or the hold stays and the error is kLeaked.
+void Slot::let_go() {
+  if (hold_->id == 0) return hold_.reset();
+  if (auto back = put_back_quietness(); !back)
+    fail(Error{ErrorKind::kLeaked, back.error().message +
+                                       "; what was changed is still changed there: benchctl harden " +
+                                       hold_->lease.name + " --undo"});
+  hold_->link->close();
+  const Lease& lease = hold_->lease;
+  Machine target = hold_->machine.value_or(
+      Machine{fleet_.spec.provider, "", lease.name, lease.nonce, lease.run, lease.owner, lease.expires_unix, {}});
   std::optional<Status> removed;
   auto remove = [&]() -> Status {
-    world_.progress.now(lease_.name, "removing the machine");
+    world_.progress.now(lease.name, "removing the machine");
     removed = benchctl::release(*provider_, target, world_.clock, in(kReleaseMs));
     return *removed;
   };
-  auto noted = steps_->run("destroy", [&]() -> Status {
-    BENCHCTL_CHECK(world_.store.machine_state(machine_id_, MachineRowState::kReleasing));
+  auto noted = hold_->steps->run("destroy", [&]() -> Status {
+    BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kReleasing));
     BENCHCTL_CHECK(remove());
-    return world_.store.machine_state(machine_id_, MachineRowState::kGone);
+    return world_.store.machine_state(hold_->id, MachineRowState::kGone);
   });
   // A store that cannot be written (a full disk) is no reason to leave a machine behind.
   if (!removed) (void)remove().ok();
@@ -378,6 +424,12 @@ void Slot::release() {
   say("machine removed");
   if (!noted)
     fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));
+  if (auto row = world_.store.machine(hold_->id)) {
+    auto price = provider_->price(fleet_.spec);
+    auto lived = lived_ms(world_.store, *row, world_.clock.unix_ms());
+    if (price && lived) share_.budget.settle(lease.name, *price, *lived);
+  }
+  hold_.reset();
 }
 
 }  // namespace benchctl

@@ -1,72 +1,83 @@
-// The work asked of one machine: from lease to proof that it is gone. Three acts, called in order by execute(); each
-// does nothing when an earlier one failed in a way that makes it useless, and release() always does its part.
+// The work asked of one slot: from lease to proof that its machine is gone, with another machine where the first was
+// not what was asked for. Three acts, called in order by execute(); each does nothing when an earlier one failed in a
+// way that makes it useless, and release() always does its part.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "controller/fleet/evidence.h"
 #include "controller/fleet/execute.h"
+#include "controller/fleet/job_run.h"
 #include "controller/fleet/link.h"
+#include "controller/fleet/machine_job.h"
+#include "controller/fleet/quiet_step.h"
+#include "controller/fleet/shared.h"
 #include "controller/fleet/steps.h"
-#include "controller/plan/expand.h"
 
 namespace benchctl {
 
 class Slot {
  public:
-  Slot(const RunInput& input, RunWorld& world, std::string fleet_name, const Fleet& fleet, int index_in_fleet,
-       int index_in_run);
+  Slot(const RunInput& input, RunWorld& world, FleetShare& share, std::string fleet_name, const Fleet& fleet,
+       int index_in_fleet, int index_in_run);
 
   bool isolated() const { return isolated_; }
-  void prepare();  // made, reached, proved, equipped
+  void prepare();  // made, reached, proved, equipped; again, bounded, while machines are rejected
   void measure();  // the job runs; every sealed round comes home as it finishes
   void release();  // gone, for certain
-  const MachineOutcome& outcome() const { return outcome_; }
+  // Of every machine that it had in this process.
+  const std::vector<MachineOutcome>& outcomes() const { return outcomes_; }
 
  private:
+  // A machine while it is ours.
+  struct Hold {
+    int64_t id = 0;  // in the store
+    Lease lease;
+    std::optional<Machine> machine;
+    std::optional<Link> link;
+    std::optional<Steps> steps;
+    Facts facts;
+    MachineJob job;
+    Deadline seal_at;      // by then the job is sealed, so that it comes home within the time to live
+    bool adopted = false;  // of an earlier controller
+  };
+
+  Status take_over();
+  Status take_over(const MachineRow& row);
+  bool everything_is_home();
+  Status bring_up();
   Status make_machine();
   Status reach_machine();
+  Status reach_again();
   Status look_at_machine();
+  Status harden_machine();
   Status equip_machine();
-  Status build_job();
-  Status run_job();
-  Status follow_to_the_end(Deadline end);
-  Status on_event(const Event& event);
-  // `round` is nullptr for the final unit.
-  Status bring_home(const Json& sealed, const RoundSpec* round);
-  Status take_evidence(const std::string& folder, const RoundSpec* round);
-  Status reconnect();
-  void note(const UnitResult& result);
-  void show_first_number(const std::string& folder, const RoundSpec& round);
+  QuietStep quiet_step();
+  Status drain();
+  void let_go();
+  Status put_back_quietness();
+  bool may_reroll(const Error& error) const;
+  Result<std::vector<TrialRow>> trials_at_home();
+  void begin_hold(Lease lease, Nanos left);
+  MachineOutcome& outcome() { return outcomes_.back(); }
   void fail(const Error& error);
-  void say(const std::string& text) { world_.progress.say(lease_.name, text); }
+  void say(const std::string& text) { world_.progress.say(hold_->lease.name, text); }
   Deadline in(int64_t milliseconds) { return Deadline::in(world_.clock, std::chrono::milliseconds(milliseconds)); }
 
   const RunInput& input_;
   RunWorld& world_;
+  FleetShare& share_;
   std::string fleet_name_;
   const Fleet& fleet_;
+  int index_in_fleet_;
   int index_in_run_;
   Provider* provider_ = nullptr;
   bool isolated_ = false;
-  Lease lease_;
-  int64_t machine_id_ = 0;
-  std::optional<Machine> machine_;
-  Link link_;
-  std::optional<Steps> steps_;
-  Deadline ttl_;
-  Facts facts_;
-  Job job_;
-  std::vector<ExpectedTrial> expected_;
-  std::map<int64_t, FailedTrial> bad_;           // last bad verdict of a trial number
-  std::map<int64_t, const TrialSpec*> spec_of_;  // into job_
-  Evidence evidence_;
+  std::optional<Hold> hold_;
   bool ready_ = false;
-  bool first_number_shown_ = false;
-  int64_t last_event_ = 0;
-  MachineOutcome outcome_;
+  int rejected_ = 0;  // machines, also of earlier controllers
+  std::vector<MachineOutcome> outcomes_;
 };
 
 }  // namespace benchctl

@@ -121,11 +121,10 @@ const Case kCases[] = {
      "%HEAD%\n[fleet.a]\nprovider = \"ssh\"\ncount = 3\nhosts = [{ host = \"10.0.0.7\", user = \"bench\", key_file = "
      "\"~/.ssh/id\", host_key = \"SHA256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\" }]\n%SUITE%",
      "5:9: count in [fleet.a] must be 1 or absent: it follows from hosts"},
-    {"hardening", "%HEAD%\n[harden]\nprofile = \"quiet\"\n%FLEET%\n%SUITE%",
-     "4:11: profile in [harden] cannot be \"quiet\": hardening is not available in this version; available: none"},
+    {"hardening", "%HEAD%\n[harden]\nprofile = \"../quiet\"\n%FLEET%\n%SUITE%",
+     "4:11: profile in [harden] must be one of none, quiet, not \"../quiet\""},
     {"hardening a machine that is kept",
      "%HEAD%\n[harden]\nprofile = \"quiet\"\n[fleet.a]\nprovider = \"local\"\n%SUITE%",
-     "4:11: profile in [harden] cannot be \"quiet\": hardening is not available in this version; available: none\n"
      "4:11: profile in [harden] changes a machine that is kept ([fleet.a] is local): it needs persistent_ok = true"},
     {"time without unit", "%HEAD%\n[limits]\nttl = 3\n%FLEET%\n%SUITE%",
      "4:7: ttl in [limits] must be a time with its unit, such as \"90s\", \"20m\" or \"3h\""},

@@ -90,6 +90,11 @@ struct Plan {
   bool redact = true;
   std::vector<std::string> claims;
   std::vector<std::string> warnings;  // "file:line:col: warning: message", in file order
+  // "fleet.small.count" -> "file:line:col: ", for whoever judges the plan later; items of lists by number: "suite.0".
+  std::map<std::string, std::string> places;
+
+  // Where the key stands, else the nearest table around it, else the file.
+  std::string where(std::string key) const;
 };
 
 }  // namespace benchctl

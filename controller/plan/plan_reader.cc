@@ -31,7 +31,25 @@ std::string content_sha256(const PlanSource& source, const std::vector<std::stri
   return hash.hex();
 }
 
+void note_places(const toml::Node& node, const std::string& path, const Findings& findings, int depth, Plan& plan) {
+  plan.places[path] = findings.where(node.place);
+  if (depth == 0) return;
+  for (const auto& [key, value] : node.members) note_places(value, path + "." + key, findings, depth - 1, plan);
+  for (size_t i = 0; i < node.items.size(); ++i)
+    if (node.items[i].kind == toml::Node::Kind::kTable)
+      note_places(node.items[i], path + "." + std::to_string(i), findings, depth - 1, plan);
+}
+
 }  // namespace
+
+std::string Plan::where(std::string key) const {
+  while (true) {
+    if (auto place = places.find(key); place != places.end()) return place->second;
+    size_t dot = key.rfind('.');
+    if (dot == std::string::npos) return file + ": ";
+    key.resize(dot);
+  }
+}
 
 Result<Plan> read_plan(const PlanSource& source, const std::vector<Workload>& workloads,
                        const std::vector<std::string>& sets) {
@@ -57,6 +75,9 @@ Result<Plan> read_plan(const PlanSource& source, const std::vector<Workload>& wo
   if (findings.ok()) check_whole(root, context, plan);
   if (!findings.ok()) return findings.as_error();
   plan.warnings = findings.warnings();
+  // After all else: the sections' caps have bounded how much there is.
+  for (const char* section : {"fleet", "harden", "limits", "suite", "build"})
+    if (const toml::Node* node = root.find(section)) note_places(*node, section, findings, 4, plan);
   return plan;
 }
 

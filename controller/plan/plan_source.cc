@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "lib/files.h"
 #include "lib/text.h"
@@ -35,9 +36,10 @@ std::string root_of(const std::string& file) {
 
 MachineShape host_shape() {
   MachineShape shape;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) shape.cpus = CPU_COUNT(&set);
+  // The kernel refuses a set that is smaller than its own, which glibc's fixed one is on hosts of more than 1,024 CPUs.
+  std::vector<cpu_set_t> set(64);
+  if (sched_getaffinity(0, set.size() * sizeof set[0], set.data()) == 0)
+    shape.cpus = CPU_COUNT_S(set.size() * sizeof set[0], set.data());
   struct utsname name {};
   if (uname(&name) == 0) shape.arch = name.machine;
   return shape;

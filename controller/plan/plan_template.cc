@@ -18,6 +18,9 @@ memory = "1GiB"
 disk = "2GiB"
 image = "trixie"              # trixie | bookworm
 
+[harden]
+profile = "quiet"             # services and timers off, proved before and after; "none": the machine as it is
+
 [limits]
 ttl = "1h"                    # must hold 1.5 times the expected time
 trial_timeout = "5m"

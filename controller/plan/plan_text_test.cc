@@ -108,6 +108,7 @@ TEST(PlanText, KeptMachinesSurviveResolving) {
                    key +
                    "\" }, { host = \"fd00::7\", port = 2222, user = \"root\", key_file = \"/k\", host_key = "
                    "\"accept-first\" }]\n");
+  text.insert(text.find("[harden]\n") + 9, "persistent_ok = true\n");
   Plan plan = plan_of(resolved_toml(plan_of(text)));
   const Fleet& fleet = plan.fleets.at("small");
   EXPECT_EQ(fleet.count, 2);

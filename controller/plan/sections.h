@@ -33,6 +33,9 @@ void read_builds(TableReader& top, PlanContext& context, Plan& plan);
 void read_suites(TableReader& top, PlanContext& context, Plan& plan);
 void read_report(TableReader& top, PlanContext& context, Plan& plan);
 
+// max_cost = "2.00 USD".
+void read_cost(TableReader& table, std::optional<double>& amount, std::string& currency);
+
 // [suite.params] against a mode's declaration; defaults are filled in. `node` may be null.
 void read_params(const toml::Node* node, const ModeDecl& mode, PlanContext& context, Suite& suite);
 // [suite.params] of the user's own program: any names, plain values.

@@ -11,21 +11,6 @@ using Kind = toml::Node::Kind;
 constexpr int64_t kMinute = 60'000;
 constexpr int64_t kHour = 60 * kMinute;
 
-// "2.00 USD"
-void read_cost(TableReader& table, Limits& limits) {
-  std::string text;
-  table.text("max_cost", text);
-  if (text.empty()) return;
-  auto parts = split(text, ' ');
-  auto amount = parse_double(parts[0]);
-  bool currency = parts.size() == 2 && parts[1].size() == 3;
-  for (char c : parts.back()) currency = currency && c >= 'A' && c <= 'Z';
-  if (!amount || *amount < 0 || *amount > 1e6 || !currency)
-    return table.wrong("max_cost", "must be an amount and a currency, such as \"2.00 USD\"");
-  limits.max_cost = *amount;
-  limits.max_cost_currency = std::string(parts[1]);
-}
-
 // true, false or "auto".
 void read_aa(TableReader& table, bool& aa) {
   const toml::Node* value = table.get("aa");
@@ -39,6 +24,20 @@ void read_aa(TableReader& table, bool& aa) {
 
 }  // namespace
 
+void read_cost(TableReader& table, std::optional<double>& out, std::string& out_currency) {
+  std::string text;
+  table.text("max_cost", text);
+  if (text.empty()) return;
+  auto parts = split(text, ' ');
+  auto amount = parse_double(parts[0]);
+  bool currency = parts.size() == 2 && parts[1].size() == 3;
+  for (char c : parts.back()) currency = currency && c >= 'A' && c <= 'Z';
+  if (!amount || *amount < 0 || *amount > 1e6 || !currency)
+    return table.wrong("max_cost", "must be an amount and a currency, such as \"2.00 USD\"");
+  out = *amount;
+  out_currency = std::string(parts[1]);
+}
+
 void read_harden(TableReader& top, PlanContext& context, Plan& plan) {
   const toml::Node* node = top.table("harden");
   if (node == nullptr) return;
@@ -47,9 +46,6 @@ void read_harden(TableReader& top, PlanContext& context, Plan& plan) {
   table.boolean("persistent_ok", plan.persistent_ok);
   table.refuse_unknown();
   if (plan.harden_profile == "none") return;
-  // Never run a plan that asks for quiet machines on machines that were not made quiet.
-  table.wrong("profile", "cannot be " + quoted(plan.harden_profile) +
-                             ": hardening is not available in this version; available: none");
   for (const auto& [name, fleet] : plan.fleets)
     if ((fleet.spec.provider == "local" || fleet.spec.provider == "ssh") && !plan.persistent_ok)
       table.wrong("profile", "changes a machine that is kept ([fleet." + name + "] is " + fleet.spec.provider +
@@ -61,7 +57,7 @@ void read_limits(TableReader& top, PlanContext& context, Plan& plan) {
   if (node == nullptr) return;
   TableReader table(*node, "[limits]", context.findings);
   table.duration("ttl", plan.limits.ttl_ms, kMinute, 7 * 24 * kHour);
-  read_cost(table, plan.limits);
+  read_cost(table, plan.limits.max_cost, plan.limits.max_cost_currency);
   table.integer("max_parallel", plan.limits.max_parallel, 1, 1000);
   table.duration("trial_timeout", plan.limits.trial_timeout_ms, 1000, 24 * kHour);
   table.refuse_unknown();

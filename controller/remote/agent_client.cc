@@ -45,7 +45,11 @@ Error failed(const CommandResult& result, const std::string& what) {
   std::string end = result.signal.empty() ? "exit " + std::to_string(result.exit_code) : "signal " + result.signal;
   std::string said = sanitize(trim(result.errors), 500);
   bool not_there = result.exit_code == 126 || result.exit_code == 127;
-  return Error{not_there ? ErrorKind::kRejected : ErrorKind::kInternal,
+  // Somebody ended it there (an administrator, the kernel for want of memory): as with a cut link, it may be asked
+  // again.
+  return Error{!result.signal.empty() ? ErrorKind::kProvisioning
+               : not_there            ? ErrorKind::kRejected
+                                      : ErrorKind::kInternal,
                what + ": " + end + (said.empty() ? "" : ": " + said)};
 }
 

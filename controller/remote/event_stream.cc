@@ -5,6 +5,9 @@
 namespace benchctl {
 
 Status EventStream::feed(std::string_view bytes) {
+  bytes_ += static_cast<int64_t>(bytes.size());
+  if (bytes_ > kMostBytes)
+    return Error{ErrorKind::kInternal, "events: more than " + format_bytes(kMostBytes) + " of them"};
   while (!bytes.empty()) {
     size_t end = bytes.find('\n');
     held_ += bytes.substr(0, end);
@@ -26,6 +29,8 @@ Status EventStream::line(std::string_view text) {
   if (event->number > next_)
     return Error{ErrorKind::kInternal, "events: event " + std::to_string(next_) + " is missing, after it came " +
                                            std::to_string(event->number)};
+  if (next_ > kMostEvents)
+    return Error{ErrorKind::kInternal, "events: more than " + std::to_string(kMostEvents) + " of them"};
   // Counted before it is delivered: whatever on_event does, it does not get the same event twice.
   ++next_;
   done_ = event->kind == "run_done";

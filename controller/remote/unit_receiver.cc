@@ -36,7 +36,17 @@ Status UnitReceiver::check_manifest() {
   if (found != manifest_sha256_)
     return Error{ErrorKind::kInternal, "its manifest has sha256 " + found + ", announced was " + manifest_sha256_};
   manifest_checked_ = true;
-  return {};
+  return check_space();
+}
+
+// Said before the first byte lands, with the number: half a unit on a full disk helps nobody.
+Status UnitReceiver::check_space() const {
+  int64_t needed = 0;
+  for (const PackEntry& entry : reader_->entries()) needed += entry.size;
+  BENCHCTL_TRY(int64_t free, free_bytes(temporary_));
+  if (needed <= free) return {};
+  return Error{ErrorKind::kInternal, "No space left on device: it needs " + format_bytes(needed) + ", and " +
+                                         format_bytes(free) + " are free at " + dest_};
 }
 
 Status UnitReceiver::feed(std::string_view bytes) {

@@ -24,6 +24,7 @@ class UnitReceiver {
 
  private:
   Status check_manifest();
+  Status check_space() const;
 
   std::string dest_, temporary_, manifest_sha256_;
   std::unique_ptr<PackReader> reader_;

@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <unordered_map>
+
 #include "lib/files.h"
 #include "lib/text.h"
 
@@ -13,6 +15,36 @@ namespace {
 constexpr int kBusyMs = 5000;
 
 }  // namespace
+
+// Statements between two uses, by their text.
+class IdleStatements {
+ public:
+  IdleStatements() = default;
+  IdleStatements(const IdleStatements&) = delete;
+  IdleStatements& operator=(const IdleStatements&) = delete;
+  ~IdleStatements() {
+    for (const auto& [sql, statement] : by_text_) sqlite3_finalize(statement);
+  }
+
+  sqlite3_stmt* take(const std::string& sql) {
+    auto found = by_text_.find(sql);
+    if (found == by_text_.end()) return nullptr;
+    sqlite3_stmt* statement = found->second;
+    by_text_.erase(found);
+    return statement;
+  }
+
+  void keep(sqlite3_stmt* statement) {
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    if (by_text_.size() >= kMost || !by_text_.emplace(sqlite3_sql(statement), statement).second)
+      sqlite3_finalize(statement);
+  }
+
+ private:
+  static constexpr size_t kMost = 100;
+  std::unordered_map<std::string, sqlite3_stmt*> by_text_;
+};
 
 Error damaged(const std::string& path, const std::string& finding) {
   return Error{ErrorKind::kInternal,
@@ -28,7 +60,7 @@ Statement::Statement(Statement&& other) noexcept
 
 Statement& Statement::operator=(Statement&& other) noexcept {
   if (this != &other) {
-    sqlite3_finalize(statement_);
+    let_go();
     database_ = other.database_;
     statement_ = std::exchange(other.statement_, nullptr);
     bind_error_ = other.bind_error_;
@@ -37,7 +69,11 @@ Statement& Statement::operator=(Statement&& other) noexcept {
 }
 
 Statement::~Statement() {
-  sqlite3_finalize(statement_);
+  let_go();
+}
+
+void Statement::let_go() {
+  if (statement_ != nullptr) database_->idle_->keep(statement_);
 }
 
 void Statement::bind(int index, int64_t value) {
@@ -131,9 +167,13 @@ std::optional<double> Statement::maybe_real(int column) const {
 }
 
 Database::Database(Database&& other) noexcept
-    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)) {}
+    : path_(std::move(other.path_)), handle_(std::exchange(other.handle_, nullptr)), idle_(std::move(other.idle_)) {}
+
+Database::Database(std::string path, sqlite3* handle)
+    : path_(std::move(path)), handle_(handle), idle_(std::make_unique<IdleStatements>()) {}
 
 Database::~Database() {
+  idle_.reset();  // they hold the connection open
   sqlite3_close_v2(handle_);
 }
 
@@ -213,8 +253,10 @@ Result<std::string> Database::switch_to_wal() {
 }
 
 Result<Statement> Database::prepare(std::string_view sql) const {
-  sqlite3_stmt* statement = nullptr;
-  int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), 0, &statement, nullptr);
+  sqlite3_stmt* statement = idle_->take(std::string(sql));
+  if (statement != nullptr) return Statement(this, statement);
+  int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                &statement, nullptr);
   if (code != SQLITE_OK) return error(code);
   return Statement(this, statement);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ struct sqlite3_stmt;
 namespace benchctl::sqlite {
 
 class Database;
+class IdleStatements;
 
 // One prepared statement. Parameters and columns count from 1 and from 0, as in SQLite. A failed bind is reported by
 // the next step(). Texts are copied unless bound by bind_view(), whose bytes must stay until the next step() is done.
@@ -74,6 +76,7 @@ class Statement {
  private:
   friend class Database;
   Statement(const Database* database, sqlite3_stmt* statement) : database_(database), statement_(statement) {}
+  void let_go();
 
   const Database* database_;
   sqlite3_stmt* statement_;
@@ -81,7 +84,8 @@ class Statement {
 };
 
 // A connection in WAL mode with synchronous=FULL, foreign keys, DEFENSIVE, no trusted schema, texts never taken for
-// names, and 5 s of patience with other writers. Address-stable: it stays where open() made it.
+// names, and 5 s of patience with other writers. Address-stable: it stays where open() made it, and outlives its
+// statements. For one thread at a time.
 class Database {
  public:
   // Creates the file with mode 0600 when absent; an existing one is set to 0600.
@@ -112,12 +116,14 @@ class Database {
   Error error(int code) const;  // what SQLite's code means here and what to do
 
  private:
-  Database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+  Database(std::string path, sqlite3* handle);
   Status configure();
   Result<std::string> switch_to_wal();
 
+  friend class Statement;
   std::string path_;
   sqlite3* handle_;
+  std::unique_ptr<IdleStatements> idle_;  // to parse a text again costs more than most of what it asks for
 };
 
 // BEGIN IMMEDIATE; rolled back when it goes out of scope without commit().

@@ -126,6 +126,15 @@ Status SqliteStore::finish_run(const std::string& run, RunOutcome outcome, int e
   });
 }
 
+Status SqliteStore::reopen_run(const std::string& run) {
+  return mutate([&]() -> Status {
+    BENCHCTL_CHECK(database_.run(
+        "UPDATE run SET finished_ms = NULL, outcome = 'running', exit_code = NULL, reason = '' WHERE id = ?", run));
+    if (database_.changes() != 1) return Error{ErrorKind::kUsage, "no run " + sanitize(run, 80)};
+    return write_run_record(database_, run);
+  });
+}
+
 Result<std::vector<RunRow>> SqliteStore::select_runs(sqlite::Statement select) {
   std::vector<RunRow> rows;
   while (true) {

@@ -24,6 +24,7 @@ class SqliteStore final : public Store {
   Result<FileLock> lock(const std::string& run) override;
 
   Status begin_run(const RunRow& run) override;
+  Status reopen_run(const std::string& run) override;
   Status finish_run(const std::string& run, RunOutcome outcome, int exit_code, const std::string& reason) override;
   Result<RunRow> run(const std::string& id) override;
   Result<std::vector<RunRow>> runs() override;

@@ -72,6 +72,7 @@ class Store {
   // -- run. `finished_ms`, `exit_code` of a new one are absent; the folder is created (0700) when absent.
   virtual Status begin_run(const RunRow& run) = 0;
   virtual Status finish_run(const std::string& run, RunOutcome outcome, int exit_code, const std::string& reason) = 0;
+  virtual Status reopen_run(const std::string& run) = 0;  // running again, without an exit code
   virtual Result<RunRow> run(const std::string& id) = 0;  // kUsage when there is none, with the nearest id
   virtual Result<std::vector<RunRow>> runs() = 0;         // newest first
   virtual Result<std::optional<RunRow>> latest_run() = 0;

@@ -23,6 +23,8 @@ class Findings {
   // kUsage; every mistake a line, at most kShown of them and a last line that says how many more there are.
   Error as_error() const;
   std::vector<std::string> warnings() const;
+  // "file:line:column: ", or "--set …: "; what a message begins with.
+  std::string where(toml::Place place) const;
 
  private:
   static constexpr size_t kShown = 50;
@@ -30,7 +32,6 @@ class Findings {
     toml::Place place;
     std::string message;
   };
-  std::string where(toml::Place place) const;
   std::vector<std::string> told(std::vector<Finding> findings, const std::string& prefix) const;
 
   std::string file_;

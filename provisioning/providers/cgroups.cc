@@ -28,7 +28,11 @@ Status write_if_there(const std::string& path, const std::string& text) {
 }
 
 Status make_folder(const std::string& path) {
-  if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return errno_error("make cgroup " + path);
+  if (mkdir(path.c_str(), 0755) != 0) {
+    if (errno != EEXIST) return errno_error("make cgroup " + path);
+  } else if (chmod(path.c_str(), 0755) != 0) {  // the machine's own users look into it, whatever our umask
+    return errno_error("chmod " + path);
+  }
   return {};
 }
 

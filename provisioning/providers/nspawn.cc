@@ -72,6 +72,14 @@ Result<UniqueFd> lock_folder(const std::string& path, Clock& clock) {
   return fd;
 }
 
+Status disk_fits(std::string folder, int64_t bytes) {
+  while (folder.size() > 1 && !exists(folder)) folder.resize(std::max<size_t>(1, folder.rfind('/')));
+  BENCHCTL_TRY(int64_t free, free_bytes(folder));
+  if (bytes <= free) return {};
+  return Error{ErrorKind::kUsage, "option disk of provider nspawn: " + format_bytes(bytes) + " is more than the " +
+                                      format_bytes(free) + " that are free below " + folder};
+}
+
 }  // namespace
 
 Capabilities NspawnProvider::capabilities() const {
@@ -83,7 +91,9 @@ Capabilities NspawnProvider::capabilities() const {
 
 Status NspawnProvider::check(const MachineSpec& spec) {
   BENCHCTL_CHECK(nspawn_recipe(spec.image));
-  BENCHCTL_CHECK(NspawnShape::parse(spec));
+  BENCHCTL_TRY(NspawnShape shape, NspawnShape::parse(spec));
+  // The usual disk is sparse and mostly stays so; whoever asks for a size means to use it.
+  if (spec.options.count("disk") != 0) BENCHCTL_CHECK(disk_fits(dirs_.state, shape.disk_bytes));
   if (geteuid() != 0)
     return Error{
         ErrorKind::kProvisioning,

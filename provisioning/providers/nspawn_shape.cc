@@ -1,5 +1,6 @@
 #include "provisioning/providers/nspawn_shape.h"
 
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
 #include <set>
@@ -56,6 +57,12 @@ Result<NspawnShape> NspawnShape::parse(const MachineSpec& spec) {
       options.limits.cpus = text;
     } else if (name == "memory") {
       BENCHCTL_TRY(options.limits.memory_bytes, bytes(name, text, int64_t{128} << 20));
+      struct sysinfo host_memory {};
+      if (sysinfo(&host_memory) == 0) {
+        auto has = static_cast<int64_t>(host_memory.totalram) * host_memory.mem_unit;
+        if (options.limits.memory_bytes > has)
+          return bad(name, text + " is more than this computer has, which is " + format_bytes(has));
+      }
     } else if (name == "disk") {
       BENCHCTL_TRY(options.disk_bytes, bytes(name, text, int64_t{64} << 20));
     } else if (name == "root") {

@@ -31,6 +31,15 @@ TEST(NspawnShape, NonsenseIsNamed) {
   }
 }
 
+TEST(NspawnShape, MemoryBeyondThisComputersIsRefusedWithWhatItHas) {
+  MachineSpec spec;
+  spec.options["memory"] = "60TiB";
+  auto shape = NspawnShape::parse(spec);
+  ASSERT_FALSE(shape.ok());
+  EXPECT_EQ(shape.error().kind, ErrorKind::kUsage);
+  EXPECT_NE(shape.error().message.find("more than this computer has"), std::string::npos) << shape.error().message;
+}
+
 TEST(NspawnShape, OtherArchitectureIsRefused) {
   MachineSpec spec;
   spec.arch = "sparc64";

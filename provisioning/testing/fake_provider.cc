@@ -1,5 +1,7 @@
 #include "provisioning/testing/fake_provider.h"
 
+#include <algorithm>
+
 namespace benchctl {
 
 bool FakeProvider::visible(const Entry& entry) {
@@ -13,6 +15,12 @@ void FakeProvider::settle() {
 int64_t FakeProvider::existing() {
   settle();
   return static_cast<int64_t>(machines_.size());
+}
+
+bool FakeProvider::stands(const std::string& name) {
+  settle();
+  return std::any_of(machines_.begin(), machines_.end(),
+                     [&](const auto& item) { return item.second.machine.name == name; });
 }
 
 Result<Machine> FakeProvider::create(const MachineSpec& spec, const Lease& lease, const Bootstrap&) {
@@ -37,7 +45,7 @@ Result<MachineState> FakeProvider::state(Machine& machine) {
   Nanos age = clock_.now() - at->second.created;
   if (age >= cloud_.address_time) {
     machine.endpoint = Endpoint{};
-    machine.endpoint->host = "192.0.2.1";
+    machine.endpoint->host = machine.name;
   }
   return age >= cloud_.boot_time ? MachineState::kRunning : MachineState::kPending;
 }

@@ -38,6 +38,7 @@ class FakeProvider final : public Provider {
   // The truth, whatever list() says: machines that exist, and how many were ever made.
   int64_t existing();
   int64_t made() const { return made_; }
+  bool stands(const std::string& name);
   // Puts a machine there behind everybody's back: another owner's, or one without a tag.
   void plant(const Machine& machine) {
     machines_[machine.nonce] = Entry{machine, clock_.now() - std::chrono::hours(1)};

@@ -27,7 +27,7 @@ class Binary(AgentTest):
     def test_starts_in_an_empty_chroot(self):
         shutil.copy(harness.AGENT, self.base + "/benchagent")
         done = subprocess.run(["chroot", self.base, "/benchagent", "version"], capture_output=True, check=True)
-        self.assertEqual(json.loads(done.stdout)["job"], 1)
+        self.assertEqual(json.loads(done.stdout)["job"], 2)
 
     def test_mistakes_on_the_command_line(self):
         for words, text in (

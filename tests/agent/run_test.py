@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+import unittest
 
 import harness
 from harness import HEADER, STEAL_HEADER, AgentTest, phase, sha256
@@ -100,6 +101,23 @@ class StraightWay(AgentTest):
         events = [json.loads(line) for line in followed.splitlines()]
         self.assertEqual([event["n"] for event in events], list(range(3, 3 + len(events))))
         self.assertEqual(events[-1]["kind"], "run_done")
+
+    @unittest.skipIf(harness.RUNNER, "an emulator gives no descriptor of a process")
+    def test_who_follows_hears_at_once_that_the_runner_was_killed(self):
+        self.site.job([[self.site.trial(1, "sleep 60")]])
+        runner = self.site.start()
+        self.site.wait_event("trial_started")
+        follower = subprocess.Popen(
+            [harness.AGENT, "events", "--dir", self.site.dir, "--from", "1", "--follow", "600"], stdout=subprocess.PIPE
+        )
+        self.assertIn(b"agent_started", follower.stdout.readline())
+        runner.kill()
+        runner.wait(10)
+        out, _ = follower.communicate(timeout=60)
+        self.assertEqual(follower.returncode, 0)
+        self.assertNotIn(b"run_done", out)
+        self.site.call("stop", "--dir", self.site.dir)
+        self.assertEqual(self.site.run(), 7)  # which also ends what the trial left
 
     def test_pull_of_an_unsealed_unit(self):
         self.site.job([[self.site.trial(1, "true")]])

@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,7 +114,7 @@ class Bench:
 
     def query(self, sql: str, *values: object) -> list[tuple]:
         store = self.home / "state/store.sqlite3"
-        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
             return connection.execute(sql, values).fetchall()
 
 
@@ -159,7 +160,7 @@ def inventory() -> dict[str, set[str]]:
             if words == [""]:  # ended; init has not looked yet
                 continue
             program = words[0].rsplit("/", 1)[-1]
-            if "/bc-" in groups or program == "systemd-nspawn" or program.startswith(("benchagent", "agent-")):
+            if "/bc-" in groups or program == "systemd-nspawn" or program in ("benchagent", "benchctl") or program.startswith("agent-"):
                 processes.add(f"{entry.name} {' '.join(words)}")
     cgroups = {
         str(path)

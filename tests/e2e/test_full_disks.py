@@ -59,6 +59,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 @needs_root
 def test_on_this_computer(bench: Bench, small_disk: Path) -> None:
     put(bench, "wordy")
+    bench.environment["BENCHCTL_MIN_FREE"] = "0"  # it shall begin, and meet its end on the way
     done, run, folder = bench.run_plan(
         PLAN.format(provider="local", fleet="", program="wordy"), "--out", str(small_disk)
     )
@@ -78,7 +79,7 @@ def test_on_this_computer(bench: Bench, small_disk: Path) -> None:
 def test_of_the_store_itself(bench: Bench, small_disk: Path) -> None:
     """The store cannot even note that the machine goes: it goes all the same."""
     put(bench, "one_row")
-    bench.environment["BENCHCTL_HOME"] = str(small_disk)
+    bench.environment |= {"BENCHCTL_HOME": str(small_disk), "BENCHCTL_MIN_FREE": "0"}
     plan = bench.home / "plan.toml"
     plan.write_text(PLAN.format(provider="local", fleet="", program="one_row"))
     shown = bench("plan", "show", str(plan)).out
@@ -89,3 +90,18 @@ def test_of_the_store_itself(bench: Bench, small_disk: Path) -> None:
     assert "no space left" in done.err.lower()
     assert "machine removed" in done.err
     assert not list(Path("/var/lib/benchctl/local").glob("*.full-store"))
+
+
+@needs_root
+def test_a_run_does_not_begin_without_room(bench: Bench, small_disk: Path) -> None:
+    put(bench, "one_row")
+    plan = bench.home / "plan.toml"
+    plan.write_text(PLAN.format(provider="local", fleet="", program="one_row"))
+    shown = bench("plan", "show", str(plan)).out
+    sha256 = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    done = bench("run", "--plan", str(plan), "--trust-plan", sha256, "--out", str(small_disk))
+    assert done.code == 2
+    assert "free below" in done.err
+    assert "64.0 MiB or more" in done.err
+    assert not list(small_disk.iterdir())
+    assert bench.json("status") == []

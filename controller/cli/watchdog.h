@@ -1,0 +1,28 @@
+// A process beside the controller that outlives it: when the controller is killed and nobody goes on with the run, its
+// machines are removed once they expire, and none before.
+#pragma once
+
+#include <string>
+
+#include "controller/cli/parts.h"
+#include "controller/store/rows.h"
+
+namespace benchctl {
+
+// The watchdog of a run while this controller lives. Its end ends the watchdog, too: a controller that can still end it
+// has removed its machines or has said which ones stay.
+class RunWatchdog {
+ public:
+  // One watchdog a run: where an earlier controller's still watches, none is added. A failure to start one is told by
+  // failed(), and is no reason not to run.
+  explicit RunWatchdog(const RunRow& run);
+  ~RunWatchdog();
+  RunWatchdog(const RunWatchdog&) = delete;
+  RunWatchdog& operator=(const RunWatchdog&) = delete;
+  bool failed() const { return pid_ < 0; }
+
+ private:
+  int pid_ = -1;
+};
+
+}  // namespace benchctl

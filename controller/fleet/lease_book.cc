@@ -1,0 +1,26 @@
+#include "controller/fleet/lease_book.h"
+
+namespace benchctl {
+
+Result<std::vector<BookedMachine>> StoreBook::open() {
+  BENCHCTL_TRY(auto machines, store_.live_machines());
+  std::vector<BookedMachine> booked;
+  for (const MachineRow& machine : machines) {
+    BENCHCTL_TRY(RunRow run, store_.run(machine.lease.run));
+    booked.push_back(
+        {machine.lease, machine.spec.provider, machine.provider_id, machine.state != MachineRowState::kIntent,
+         run.outcome == RunOutcome::kGood || run.outcome == RunOutcome::kFailed, machine.keep_until_ms / 1000});
+  }
+  return booked;
+}
+
+Status StoreBook::gone(const std::string& nonce) {
+  BENCHCTL_TRY(auto machines, store_.live_machines());
+  for (const MachineRow& machine : machines)
+    if (machine.lease.nonce == nonce)
+      return store_.machine_state(machine.id,
+                                  kept_(machine.spec.provider) ? MachineRowState::kReleased : MachineRowState::kGone);
+  return {};
+}
+
+}  // namespace benchctl
