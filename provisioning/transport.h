@@ -43,6 +43,9 @@ struct TransportCounts {
   int64_t bytes_received = 0;
 };
 
+// In the message of an Error of run(): the machine has not begun to run the command, so nothing of it was done.
+inline constexpr std::string_view kNotStarted = "not started: ";
+
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -1,6 +1,7 @@
 #include "provisioning/providers/ssh.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/files.h"
 #include "lib/text.h"
@@ -50,6 +51,10 @@ Error held_error(const std::string& where, std::string_view lock) {
 bool valid_work_dir(const std::string& path, const std::string& name) {
   return path.starts_with("/") && path.size() < 1000 && path.ends_with("benchctl-" + name) &&
          path.find("/../") == std::string::npos && sanitize(path, 1000) == path;
+}
+
+bool never_began(const Error& error) {
+  return error.message.starts_with("connect to ") || error.message.find(kNotStarted) != std::string::npos;
 }
 
 std::string place_of(const Endpoint& endpoint) {
@@ -128,9 +133,12 @@ Result<CommandResult> SshProvider::run_script(const Endpoint& endpoint, const st
                        ": if the machine was installed anew since, remove it from " + known_hosts_.path();
     return error;
   }
-  std::vector<std::string> argv = {"sh", "-c", script, "sh"};
+  // The script by standard input, so that what went wrong is not said with all of it.
+  std::vector<std::string> argv = {"sh", "-s", "--"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return (*transport)->run(argv, {.deadline = Deadline::in(world_.clock, kScriptTime), .output_cap = 64 << 10});
+  RunOptions options{.deadline = Deadline::in(world_.clock, kScriptTime), .output_cap = 64 << 10};
+  options.input = [text = script]() mutable -> Result<std::string> { return std::exchange(text, std::string()); };
+  return (*transport)->run(argv, options);
 }
 
 Result<Machine> SshProvider::create(const MachineSpec& spec, const Lease& lease, const Bootstrap&) {
@@ -155,8 +163,8 @@ Result<Machine> SshProvider::create(const MachineSpec& spec, const Lease& lease,
   auto answer = run_script(endpoint, ssh_take_script(),
                            {lease.name, std::to_string(ttl), who, std::to_string(kFreeKib),
                             own_boot_id ? std::string(trim(*own_boot_id)) : ""});
-  // Not even reached; a script that was cut off may have done its work.
-  if (!answer) return answer.error().message.starts_with("connect to ") ? nothing_made(answer.error()) : answer.error();
+  // Not even begun; a script that was cut off may have done its work.
+  if (!answer) return never_began(answer.error()) ? nothing_made(answer.error()) : answer.error();
   if (answer->exit_code == kHeld && answer->signal.empty()) return nothing_made(held_error(where, answer->output));
   if (!answer->ok()) {
     bool unfit = answer->signal.empty() && (answer->exit_code == kNoFolder || answer->exit_code == kNoLock);
@@ -179,7 +187,11 @@ Result<MachineState> SshProvider::state(Machine& machine) {
   machine.endpoint = known->endpoint;
   BENCHCTL_TRY(CommandResult answer, run_script(*known->endpoint, ssh_look_script(), {known->name}));
   if (!answer.ok()) return Error{ErrorKind::kProvisioning, known->id + ": " + sanitize(trim(answer.errors), 300)};
-  return value_of(answer.output, "state") == "there" ? MachineState::kRunning : MachineState::kGone;
+  if (value_of(answer.output, "state") != "there") return MachineState::kGone;
+  // A create whose answer was lost: its folder is found again.
+  std::string work = value_of(answer.output, "work");
+  if (machine.endpoint->work_dir.empty() && valid_work_dir(work, known->name)) machine.endpoint->work_dir = work;
+  return machine.endpoint->work_dir.empty() ? MachineState::kPending : MachineState::kRunning;
 }
 
 Status SshProvider::destroy(const Machine& machine) {

@@ -138,7 +138,7 @@ rm -f "$lock" 2>/dev/null
 
 constexpr const char* kLook = R"sh(
 state=gone
-[ "$(of machine)" != "$name" ] || state=there
+if [ "$(of machine)" = "$name" ]; then state=there; echo "work=$(of work)"; fi
 IFS=$new_line
 for base in $(bases); do
   work=${base}benchctl-$name

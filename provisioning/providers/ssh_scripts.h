@@ -16,7 +16,7 @@ std::string ssh_take_script();
 // Nothing there is success. 77 when something cannot be removed or ended.
 std::string ssh_give_back_script();
 
-// $1 the machine's name. Prints state=there or state=gone.
+// $1 the machine's name. Prints state=there or state=gone, and work= when the lock is its own.
 std::string ssh_look_script();
 
 }  // namespace benchctl

@@ -56,8 +56,8 @@ class Channel {
 
   Error not_started() const {
     std::string said = sanitize(trim(noise_ + result_.errors), 300);
-    if (become_.empty()) return lost("the login shell did not start it: " + said);
-    return lost("could not become root by " + become_ + ": " + said +
+    if (become_.empty()) return lost(std::string(kNotStarted) + "the login shell did not: " + said);
+    return lost(std::string(kNotStarted) + "could not become root by " + become_ + ": " + said +
                 "; the user must be allowed to without a password: `NAME ALL=(root) NOPASSWD: ALL` in "
                 "/etc/sudoers.d/benchctl there");
   }

@@ -285,7 +285,7 @@ TEST_F(SshProviderTest, RootThroughSudoLeavesNothingInTheUsersHome) {
   // Without the right to become root nothing is begun.
   ASSERT_TRUE(
       write_atomic(bin.path() + "/sudo", "#!/bin/sh\necho 'sudo: a password is required' >&2; exit 1\n", 0755).ok());
-  auto refused = alice.provider.create(spec("bench", "sudo"), lease("run-b"), {});
+  auto refused = acquire(alice.provider, spec("bench", "sudo"), lease("run-b"), {}, system_clock(), in_seconds(300));
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(ErrorKind::kProvisioning, refused.error().kind);
   EXPECT_TRUE(has(refused.error().message, "NOPASSWD")) << refused.error().message;
@@ -349,6 +349,38 @@ TEST_F(SshProviderTest, AFirstKeyIsSaidAndRecordedAndNoOtherIsTakenLater) {
   for (const std::string& words : {key, other.pin, std::string("trusted on first use on"), file})
     EXPECT_TRUE(has(refused.error().message, words)) << words << ": " << refused.error().message;
   EXPECT_EQ(0u, alice.provider.list("")->size());
+}
+
+// The machine did what we asked, and its answer was lost.
+TEST_F(SshProviderTest, ACreateWhoseAnswerWasLostIsFoundAgain) {
+  struct LosingConnector final : Connector {
+    explicit LosingConnector(Connector& real) : real_(real) {}
+    struct Losing final : Transport {
+      explicit Losing(std::unique_ptr<Transport> real) : real_(std::move(real)) {}
+      Result<CommandResult> run(const std::vector<std::string>& argv, const RunOptions& options) override {
+        auto result = real_->run(argv, options);
+        return Error{ErrorKind::kProvisioning, "x: the connection broke"};
+      }
+      TransportCounts counts() const override { return real_->counts(); }
+      void interrupt() override {}
+      std::unique_ptr<Transport> real_;
+    };
+    Result<std::unique_ptr<Transport>> connect(const ConnectRequest& request) override {
+      BENCHCTL_TRY(auto transport, real_.connect(request));
+      if (connects++ > 0) return transport;
+      return std::unique_ptr<Transport>(std::make_unique<Losing>(std::move(transport)));
+    }
+    Connector& real_;
+    int connects = 0;
+  } losing(connector_);
+  TempDir home;
+  SshProvider provider({losing, system_clock(), {}, home.path(), "/nowhere", "alice@desk", ""});
+  const std::string before = listing();
+  auto machine = acquire(provider, spec(), lease("run-a"), {}, system_clock(), in_seconds(60));
+  ASSERT_TRUE(machine.ok()) << machine.error().message;
+  EXPECT_TRUE(exists(machine->endpoint->work_dir)) << machine->endpoint->work_dir;
+  ASSERT_TRUE(release(provider, *machine, system_clock(), in_seconds(60)).ok());
+  EXPECT_EQ(before, listing());
 }
 
 TEST_F(SshProviderTest, WhatCannotBeReachedIsNotGivenUpSilently) {
