@@ -17,6 +17,9 @@ namespace {
 constexpr Nanos kTcpAttempt = std::chrono::seconds(3);   // a fresh SYN finds a machine that has just come up
 constexpr Nanos kSshAttempt = std::chrono::seconds(20);  // handshake and log-in on a slow, loaded machine
 constexpr int64_t kFirstPauseMs = 50, kLongestPauseMs = 1000;
+// After a key was refused. OpenSSH 9.8 and newer adds 5 s of penalty for each failed log-in and drops every connection
+// of an address that has 15 s (sshd_config, PerSourcePenalties): who knocks in haste locks himself out. Jitter halves.
+constexpr int64_t kSecondKnockMs = 2000, kPatientKnockMs = 12'000;
 
 // The kinds of host keys, best first. A machine of ours is born with an ed25519 key; one that is kept may be pinned by
 // any of its keys, and a server shows only one a handshake.
@@ -97,6 +100,7 @@ Result<Attempt> SshConnector::knock_until_open(Knock knock, Deadline deadline) {
                                                       sanitize(endpoint.key_file, 200) + " for user " + endpoint.user +
                                                       "; its public half must be in that user's authorized_keys there");
           ++refusals;
+          pause_ms = refusals == 1 ? kSecondKnockMs : kPatientKnockMs;
           break;
         case Attempt::Outcome::kNotYet:
           break;
@@ -106,7 +110,7 @@ Result<Attempt> SshConnector::knock_until_open(Knock knock, Deadline deadline) {
     pollfd cancelled{cancel_.get(), POLLIN, 0};
     if (poll(&cancelled, 1, static_cast<int>(std::min(jittered(pause_ms), left))) > 0)
       return fail(ErrorKind::kInterrupted, "interrupted");
-    pause_ms = std::min(pause_ms * 3 / 2, kLongestPauseMs);
+    pause_ms = std::min(std::min(pause_ms, kLongestPauseMs) * 3 / 2, kLongestPauseMs);
   }
   std::string tried = std::to_string(attempts) + (attempts == 1 ? " attempt" : " attempts") + " in " +
                       format_seconds(std::chrono::duration<double>(clock_.now() - started).count());

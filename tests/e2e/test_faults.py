@@ -20,6 +20,8 @@ schema = 1
 name = "faults"
 [fleet.m]
 provider = "nspawn"
+[harden]
+profile = "quiet"
 [limits]
 ttl = "30m"
 [schedule]
@@ -114,6 +116,10 @@ def test_the_machine_reboots(bench: Bench, nothing_left: None) -> None:
     assert code == 0, err
     assert "connecting again" in err
     assert whole(bench) == [(1, 1), (2, 1), (3, 1)]
+    # Quiet was made again before the agent went on, and was proved for the new boot.
+    ((hardening,),) = bench.query("SELECT hardening FROM v_machines WHERE run = 'f'")
+    proofs = [(proof["when"], proof["ok"]) for proof in json.loads(hardening)["proofs"]]
+    assert proofs == [("start", True), ("boot", True), ("end", True)]
     # The round that was cut is void, and was run again.
     assert bench.query("SELECT max(attempt) FROM v_trials WHERE run = 'f' AND round = 2") == [(2,)]
 

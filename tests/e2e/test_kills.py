@@ -17,6 +17,8 @@ schema = 1
 name = "kills"
 [fleet.m]
 provider = "nspawn"
+[harden]
+profile = "quiet"
 [limits]
 ttl = "{ttl}"
 [schedule]
@@ -62,7 +64,7 @@ def test_after_each_intent_and_each_done(bench: Bench, nothing_left: None) -> No
         )
     ]
     failpoints = [f"{when}:{name}" for name in steps for when in ("after_intent", "after_done")]
-    assert len(failpoints) >= 20, failpoints
+    assert len(failpoints) >= 24, failpoints
     for number, failpoint in enumerate(failpoints):
         run = f"k{number}"
         killed_at(bench, plan, run, failpoint)
