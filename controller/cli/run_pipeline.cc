@@ -296,6 +296,7 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
   // The resolved plan is the run's own: --set and defaults of its day are in it.
   BENCHCTL_TRY(input.plan,
                read_plan({"the plan of run " + row.id, row.plan_text, "", host_shape()}, input.workloads, {}));
+  BENCHCTL_CHECK(parts.check_policy(input.plan, false));
   BENCHCTL_CHECK(load_inputs(row.folder, input));
   BENCHCTL_CHECK(take_profile(context, input));
   BENCHCTL_CHECK(prepare_providers(input.plan, parts, progress));

@@ -235,8 +235,6 @@ TEST(Messages, Doubts) {
        "4:17: warning: trial_timeout in [limits] is 8.00 s, and the longest trial takes about 6.00 s"},
       {"claims", "%HEAD%\n%FLEET%\n%SUITE%\n[report]\nclaims = [\"claims/a.toml\"]",
        "9:10: warning: claims are not available in this version: they are not checked"},
-      {"repeats", "%HEAD%\n[noise]\nrepeat_steal = \"6%\"\n%FLEET%\n%SUITE%",
-       "4:16: warning: repeat_steal is not acted upon in this version: steal is listed and flagged only"},
   };
   for (const Case& one : doubts) {
     auto plan = fixture::read(plan_text(one.text));

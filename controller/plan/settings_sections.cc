@@ -95,10 +95,6 @@ void read_noise(TableReader& top, PlanContext& context, Plan& plan) {
   table.percent("max_repeats", plan.noise.max_repeats);
   table.refuse_unknown();
   if (plan.noise.repeat_steal < plan.noise.max_steal) table.wrong("repeat_steal", "must not be below max_steal");
-  for (const char* key : {"repeat_steal", "max_repeats"})
-    if (table.has(key))
-      context.findings.warn(table.place(key),
-                            std::string(key) + " is not acted upon in this version: steal is listed and flagged only");
 }
 
 void read_builds(TableReader& top, PlanContext& context, Plan& plan) {
