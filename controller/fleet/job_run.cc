@@ -18,11 +18,19 @@ constexpr int64_t kStopMs = 5 * 60'000;
 constexpr int64_t kSilenceMs = 60'000;
 constexpr int kAgentRestarts = 3;
 constexpr int kStartTries = 3;
+// How often a full disk of this computer is tried again.
+constexpr Nanos kSpacePause = std::chrono::seconds(5);
 // What a sealed round may bring: far above any round, far below a disk.
 constexpr PackCaps kUnitCaps{.files = 50'000, .file_bytes = 256 << 20, .total_bytes = int64_t{2} << 30};
 
 std::string trial_label(const FailedTrial& trial) {
   return trial.suite + (trial.point.empty() ? "" : " " + trial.point) + " " + trial.arm;
+}
+
+// Of our own disk, by the texts of the system and of SQLite.
+bool out_of_space(const Error& error) {
+  return error.message.find("No space left on device") != std::string::npos ||
+         error.message.find("no space left") != std::string::npos;
 }
 
 FailedTrial describe_trial(const TrialSpec& spec) {
@@ -54,6 +62,7 @@ void JobRun::fail(const Error& error) {
 }
 
 Status JobRun::run(bool may_be_started, Deadline seal_at) {
+  seal_at_ = seal_at;
   Status done = start_unless(may_be_started);
   if (done) done = follow(seal_at);
   for (const auto& [number, trial] : bad_) outcome_.failed.push_back(trial);
@@ -224,6 +233,19 @@ Status JobRun::on_run_done(const Json& fields) {
 }
 
 Status JobRun::bring_home(const Json& sealed, const RoundSpec* round) {
+  for (bool said = false;; said = true) {
+    Status home = try_to_bring_home(sealed, round);
+    if (home || !out_of_space(home.error()) || world_.stop.requested() || seal_at_.passed(world_.clock)) return home;
+    if (!said)
+      say("this computer's disk is full (" + home.error().message +
+          "): free some space; the results wait on the machine until " +
+          format_utc(world_.clock.unix_ms() +
+                     std::chrono::duration_cast<std::chrono::milliseconds>(seal_at_.left(world_.clock)).count()));
+    world_.clock.sleep(kSpacePause);
+  }
+}
+
+Status JobRun::try_to_bring_home(const Json& sealed, const RoundSpec* round) {
   std::string unit = sealed["unit"].as_string();
   if (!valid_id(unit)) return Error{ErrorKind::kInternal, "the agent names a unit " + sanitize(unit, 80)};
   std::string relative = "machines/" + name_ + "/" + unit;

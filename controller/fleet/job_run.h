@@ -34,8 +34,10 @@ class JobRun {
   Status on_trial(const Event& event);
   Status on_proof(const Event& event);
   Status on_run_done(const Json& fields);
-  // `round` is nullptr for the final unit.
+  // `round` is nullptr for the final unit. Waits for space where there is none here: what is sealed stays on the machine
+  // until its time is over.
   Status bring_home(const Json& sealed, const RoundSpec* round);
+  Status try_to_bring_home(const Json& sealed, const RoundSpec* round);
   Status reconnect();
   void note(const UnitResult& result);
   void show_first_number(const std::string& folder, const RoundSpec& round);
@@ -55,6 +57,7 @@ class JobRun {
   std::map<int64_t, const TrialSpec*> spec_of_;  // into job_
   std::map<int64_t, FailedTrial> bad_;           // last bad verdict of a trial number
   Evidence evidence_;
+  Deadline seal_at_;
   bool first_number_shown_ = false;
   int64_t last_event_ = 0;
 };

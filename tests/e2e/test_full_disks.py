@@ -56,49 +56,61 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+def until_full(process: subprocess.Popen[str]) -> str:
+    """What was said up to the words that this computer's disk is full."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if "this computer's disk is full" in line:
+            return said
+    pytest.fail(f"it never said that the disk is full, exit {process.wait()}\n{said}")
+
+
+def own_plan(bench: Bench, program: str) -> tuple[Path, str]:
+    put(bench, program)
+    plan = bench.home / "plan.toml"
+    plan.write_text(PLAN.format(provider="local", fleet="", program=program))
+    shown = bench("plan", "show", str(plan)).out
+    return plan, next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+
+
 @needs_root
 def test_on_this_computer(bench: Bench, small_disk: Path) -> None:
-    put(bench, "wordy")
+    """What is sealed waits on the machine; once there is space again, all of it comes home."""
+    plan, sha256 = own_plan(bench, "wordy")
     bench.environment["BENCHCTL_MIN_FREE"] = "0"  # it shall begin, and meet its end on the way
-    done, run, folder = bench.run_plan(
-        PLAN.format(provider="local", fleet="", program="wordy"), "--out", str(small_disk)
-    )
-    assert done.code != 0
-    assert "No space left on device" in done.err
-    # Rounds that had come home before are whole.
-    trials = bench.query("SELECT number, verdict FROM v_trials WHERE run = ?", run)
-    assert trials
-    assert all(verdict == "ok" for _, verdict in trials)
-    assert len(trials) < 4
-    values = bench.query("SELECT count(*) FROM v_samples")
-    assert values == [(len(trials),)]
-    assert folder.is_dir()
+    words = ("run", "--plan", str(plan), "--id", "full", "--trust-plan", sha256, "--out", str(small_disk))
+    process = bench.start(*words)
+    said = until_full(process)
+    assert "No space left on device" in said
+    before = bench.query("SELECT count(*) FROM v_trials")[0][0]
+    assert before < 4
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert bench.query("SELECT number, verdict FROM v_trials ORDER BY number") == [(n, "ok") for n in range(1, 5)]
+    assert bench.query("SELECT count(*) FROM v_samples") == [(4,)]
 
 
 @needs_root
 def test_of_the_store_itself(bench: Bench, small_disk: Path) -> None:
     """The store cannot even note that the machine goes: it goes all the same."""
-    put(bench, "one_row")
+    plan, sha256 = own_plan(bench, "one_row")
     bench.environment |= {"BENCHCTL_HOME": str(small_disk), "BENCHCTL_MIN_FREE": "0"}
-    plan = bench.home / "plan.toml"
-    plan.write_text(PLAN.format(provider="local", fleet="", program="one_row"))
-    shown = bench("plan", "show", str(plan)).out
-    sha256 = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
     (small_disk / "ballast").write_bytes(bytes((3072 - 700) << 10))
-    done = bench("run", "--plan", str(plan), "--id", "full-store", "--trust-plan", sha256)
-    assert done.code not in {0, 8}, done.err
-    assert "no space left" in done.err.lower()
-    assert "machine removed" in done.err
+    process = bench.start("run", "--plan", str(plan), "--id", "full-store", "--trust-plan", sha256)
+    said = until_full(process)
+    process.terminate()
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 7, err
+    assert "machine removed" in said + err
     assert not list(Path("/var/lib/benchctl/local").glob("*.full-store"))
 
 
 @needs_root
 def test_a_run_does_not_begin_without_room(bench: Bench, small_disk: Path) -> None:
-    put(bench, "one_row")
-    plan = bench.home / "plan.toml"
-    plan.write_text(PLAN.format(provider="local", fleet="", program="one_row"))
-    shown = bench("plan", "show", str(plan)).out
-    sha256 = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    plan, sha256 = own_plan(bench, "one_row")
     done = bench("run", "--plan", str(plan), "--trust-plan", sha256, "--out", str(small_disk))
     assert done.code == 2
     assert "free below" in done.err
