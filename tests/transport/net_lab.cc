@@ -28,7 +28,8 @@ NetLab::NetLab() : name_("bcl" + random_hex(3)) {
 }
 
 NetLab::~NetLab() {
-  sh("for n in c r m; do ip netns del $N$n; done");
+  // Sessions whose other side vanished would stay for good.
+  sh("for n in c r m; do ip netns pids $N$n | xargs -r kill -KILL; ip netns del $N$n; done");
 }
 
 void NetLab::cut() {

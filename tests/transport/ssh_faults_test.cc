@@ -27,6 +27,18 @@ bool has(const std::string& text, const std::string& words) {
   return text.find(words) != std::string::npos;
 }
 
+// A process that stands still until this goes out of scope, however the test ends.
+class Frozen {
+ public:
+  explicit Frozen(pid_t pid) : pid_(pid) { EXPECT_EQ(0, kill(pid_, SIGSTOP)); }
+  ~Frozen() { kill(pid_, SIGCONT); }
+  Frozen(const Frozen&) = delete;
+  Frozen& operator=(const Frozen&) = delete;
+
+ private:
+  pid_t pid_;
+};
+
 // A server of our own words: greets every client with `words` and goes on as told.
 class Greeter {
  public:
@@ -169,9 +181,12 @@ TEST_F(SshFaultsTest, AFrozenSessionIsGivenUpLongBeforeTheDeadline) {
   auto parent = transport->run({"sh", "-c", "echo $PPID"}, within(20));
   ASSERT_TRUE(parent.ok());
   pid_t session = static_cast<pid_t>(*parse_int(trim(parent->output)));
-  ASSERT_EQ(0, kill(session, SIGSTOP));
-  auto result = transport->run({"sleep", "1"}, within(300));
-  kill(session, SIGCONT);
+  Result<CommandResult> result = Error{};
+  {
+    Frozen frozen(session);
+    // The deadline is there to end this test, should nothing else.
+    result = transport->run({"sleep", "1"}, within(60));
+  }
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(ErrorKind::kProvisioning, result.error().kind);
   EXPECT_TRUE(has(result.error().message, "no sign of life for 1.20 s")) << result.error().message;
