@@ -72,7 +72,9 @@ Result<Machine> create_somewhere(Provider& provider, const MachineSpec& spec, co
     if (last.kind == ErrorKind::kRejected) continue;
     if (auto adopted = adopt(provider, lease, clock, deadline)) return *adopted;
   }
-  if (last.kind != ErrorKind::kProvisioning) last.kind = ErrorKind::kProvisioning;
+  // A machine that is kept and will not do was rejected; one that could not be had was not made.
+  bool rejected = last.kind == ErrorKind::kRejected && !provider.capabilities().disposable;
+  if (!rejected) last.kind = ErrorKind::kProvisioning;
   return last;
 }
 

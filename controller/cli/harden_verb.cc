@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 
+#include "controller/cli/kept_host.h"
 #include "controller/cli/verbs.h"
 #include "controller/harden/profile.h"
 #include "controller/remote/agent_client.h"
@@ -16,7 +18,8 @@ namespace benchctl {
 namespace {
 
 struct Arguments {
-  std::string host, profile = "quiet";
+  KeptHostArguments kept;  // its host is the verb's, whatever machine that is
+  std::string profile = "quiet";
   bool undo = false, show = false, verify = false, yes = false, all = false, json = false;
 
   std::string verb() const { return undo ? "undo" : show ? "show" : verify ? "verify" : "apply"; }
@@ -68,16 +71,43 @@ Result<Target> connect_to_machine(Context& context, Parts& parts, const MachineR
 }
 
 Result<Target> connect_to(Context& context, Parts& parts, const Arguments& arguments) {
-  if (arguments.host == "local") return connect_to_this_computer(context, parts, arguments);
+  if (arguments.kept.host == "local") return connect_to_this_computer(context, parts, arguments);
   BENCHCTL_TRY(Store * store, parts.store());
   BENCHCTL_TRY(auto machines, store->live_machines());
   std::vector<std::string> names = {"local"};
   for (const MachineRow& machine : machines) {
-    if (machine.lease.name == arguments.host) return connect_to_machine(context, parts, machine);
+    if (machine.lease.name == arguments.kept.host) return connect_to_machine(context, parts, machine);
     names.push_back(machine.lease.name);
   }
-  return Error{ErrorKind::kUsage,
-               "no machine \"" + sanitize(arguments.host, 60) + "\"; there are: " + join(names, ", ")};
+  return Error{ErrorKind::kUsage, "no machine \"" + sanitize(arguments.kept.host, 60) +
+                                      "\"; there are: " + join(names, ", ") + "; one that is kept is user@host"};
+}
+
+// "user@host", "host:22", "10.0.0.7", "fd00::7": neither this computer nor the name of a machine that we made.
+bool names_kept_host(const std::string& host) {
+  return host.find_first_of("@.:") != std::string::npos;
+}
+
+Result<HardenReport> harden_once(Context& context, const Arguments& arguments, const HardenProfile& profile,
+                                 Transport& transport, const std::string& agent, const std::string& journal) {
+  return harden(transport, agent, arguments.verb(), profile, journal,
+                Deadline::in(*context.clock, harden_time(profile)));
+}
+
+// The journal stays on the machine, beside no run's folder: an undo may come any time later.
+Result<HardenReport> harden_kept_host(Context& context, Parts& parts, const Arguments& arguments,
+                                      const HardenProfile& profile) {
+  Endpoint lasting;
+  lasting.kind = Endpoint::Kind::kLocal;
+  HardenReport report;
+  auto done = on_kept_host(
+      context, parts, arguments.kept, "harden", [&](AgentClient& agent, Transport& transport) -> Result<int> {
+        BENCHCTL_TRY(report,
+                     harden_once(context, arguments, profile, transport, agent.agent_path(), harden_journal(lasting)));
+        return 0;
+      });
+  if (!done) return done.error();
+  return report;
 }
 
 Status ask_first(const Arguments& arguments) {
@@ -85,7 +115,7 @@ Status ask_first(const Arguments& arguments) {
   if (isatty(0) != 1)
     return Error{ErrorKind::kUsage, "this changes a machine that is kept; say --yes (it can be undone by --undo)"};
   std::cerr << (arguments.undo ? "Put back what hardening changed on " : "Stop and mask services and timers on ")
-            << sanitize(arguments.host, 60) << "? [y/N] ";
+            << sanitize(arguments.kept.host, 60) << "? [y/N] ";
   std::string answer;
   std::getline(std::cin, answer);
   if (answer == "y" || answer == "yes") return {};
@@ -130,10 +160,16 @@ Result<int> run_harden(Context& context, Parts& parts, const Arguments& argument
   if (arguments.undo + arguments.show + arguments.verify > 1)
     return Error{ErrorKind::kUsage, "only one of --undo, --show and --verify"};
   BENCHCTL_TRY(HardenProfile profile, load_harden_profile(context.source_root, arguments.profile));
-  BENCHCTL_TRY(Target target, connect_to(context, parts, arguments));
-  if (target.kept) BENCHCTL_CHECK(ask_first(arguments));
-  BENCHCTL_TRY(HardenReport report, harden(*target.transport, target.agent, arguments.verb(), profile, target.journal,
-                                           Deadline::in(*context.clock, harden_time(profile))));
+  bool kept_host = names_kept_host(arguments.kept.host);
+  HardenReport report;
+  if (kept_host) {
+    BENCHCTL_CHECK(ask_first(arguments));
+    BENCHCTL_TRY(report, harden_kept_host(context, parts, arguments, profile));
+  } else {
+    BENCHCTL_TRY(Target target, connect_to(context, parts, arguments));
+    if (target.kept) BENCHCTL_CHECK(ask_first(arguments));
+    BENCHCTL_TRY(report, harden_once(context, arguments, profile, *target.transport, target.agent, target.journal));
+  }
   if (arguments.json) {
     std::cout << to_json(report).dump() << "\n";
   } else {
@@ -149,7 +185,10 @@ Verb harden_verb(Context& context, Parts& parts) {
   auto a = std::make_shared<Arguments>();
   return {"harden", "make a machine quiet, or put everything back as it was", "benchctl harden local --show",
           [a](Options& options) {
-            options.positional("HOST", a->host, true, "local, or the name of a machine from `machine list`");
+            options.positional(
+                "HOST", a->kept.host, true,
+                "local, the name of a machine from `machine list`, or [user@]host[:port] of one that is kept");
+            a->kept.declare_options(options);
             options.flag("--undo", a->undo, "put back what was found");
             options.flag("--show", a->show, "only show what is and what would be changed");
             options.flag("--verify", a->verify, "read everything back and repeat the proof; changes nothing");

@@ -49,7 +49,9 @@ Slot::Slot(const RunInput& input, RunWorld& world, FleetShare& share, std::strin
       index_in_fleet_(index_in_fleet),
       index_in_run_(index_in_run) {
   provider_ = world.provider(fleet.spec.provider);
-  isolated_ = provider_ != nullptr && provider_->capabilities().isolated;
+  if (provider_ == nullptr) return;
+  isolated_ = provider_->capabilities().isolated;
+  disposable_ = provider_->capabilities().disposable;
 }
 
 void Slot::fail(const Error& error) {
@@ -129,6 +131,7 @@ Status Slot::take_over(const MachineRow& row) {
   begin_hold(row.lease, std::chrono::milliseconds(std::max<int64_t>(0, left_ms)));
   hold_->id = row.id;
   hold_->adopted = true;
+  isolated_ = isolated_ && row.isolated;
   hold_->steps.emplace(world_.store, world_.failpoints, row.id,
                        [link = &*hold_->link] { return link->counts().channels; });
   if (row.state != MachineRowState::kIntent) hold_->machine = machine_of(row);
@@ -211,7 +214,7 @@ Status Slot::make_machine() {
     world_.progress.now(lease.name, "making the machine");
     Bootstrap bootstrap;
     std::string pin;
-    if (provider_->capabilities().disposable) {
+    if (disposable_) {
       BENCHCTL_TRY(SshIdentity host, world_.make_identity());
       BENCHCTL_TRY(pin, ssh_fingerprint(host.public_key));
       bootstrap = make_bootstrap(host, input_.identity.public_key);
@@ -226,14 +229,18 @@ Status Slot::make_machine() {
     }
     BENCHCTL_CHECK(world_.store.machine_created(hold_->id, hold_->machine->id, endpoint));
     hold_->link->target(endpoint, input_.identity, pin);
-    say("machine made in " + seconds_since(world_.clock, begin));
+    // A machine of ours that shares this very kernel shares its cores with us, too.
+    if (isolated_ && hold_->machine->same_kernel) {
+      isolated_ = false;
+      BENCHCTL_CHECK(world_.store.set_isolated(hold_->id, false));
+    }
+    say(std::string(disposable_ ? "machine made in " : "machine taken in ") + seconds_since(world_.clock, begin));
     return {};
   });
 }
 
 Status Slot::reach_machine() {
-  bool disposable = provider_->capabilities().disposable;
-  world_.progress.now(hold_->lease.name, disposable ? "waiting for ssh" : "connecting");
+  world_.progress.now(hold_->lease.name, disposable_ ? "waiting for ssh" : "connecting");
   Nanos begin = world_.clock.now();
   if (hold_->adopted) {
     BENCHCTL_TRY(auto steps, world_.store.steps(hold_->id));
@@ -242,7 +249,7 @@ Status Slot::reach_machine() {
     if (reached) return reach_again();
   }
   BENCHCTL_CHECK(hold_->link->open(in(kBootMs), true));
-  if (!disposable) return {};
+  if (!disposable_) return {};
   // The first key travelled in user-data, which every process of a cloud machine can read: it is good for this one
   // connection only.
   BENCHCTL_TRY(std::string pin, rotate_host_key(hold_->link->transport(), world_.clock, in(kBootMs)));
@@ -263,6 +270,7 @@ Status Slot::look_at_machine() {
   AgentClient& agent = hold_->link->agent();
   BENCHCTL_TRY(Installed installed, agent.install_agent(input_.agent_binary, in(kTransferMs)));
   hold_->link->use_agent(installed.sha256);
+  if (std::string remark = hold_->link->transport().remark(); !remark.empty()) say(remark);
   BENCHCTL_CHECK(world_.store.set_agent(hold_->id, installed.sha256));
   BENCHCTL_TRY(MachineFacts stored, world_.store.facts(hold_->id));
   if (!stored.before.empty()) {
@@ -317,7 +325,7 @@ Status Slot::quiet_again() {
 // A machine that lives on after us gets back what was changed, on every way out; over a new connection where ours is
 // gone.
 Status Slot::put_back_quietness() {
-  if (!input_.harden || provider_->capabilities().disposable || !hold_->machine || !hold_->machine->endpoint) return {};
+  if (!input_.harden || disposable_ || !hold_->machine || !hold_->machine->endpoint) return {};
   BENCHCTL_TRY(MachineRow row, world_.store.machine(hold_->id));
   BENCHCTL_TRY(auto steps, world_.store.steps(hold_->id));
   bool begun = std::any_of(steps.begin(), steps.end(), [](const StepRow& step) { return step.name == "harden"; });
@@ -423,12 +431,12 @@ void Slot::let_go() {
   auto noted = hold_->steps->run("destroy", [&]() -> Status {
     BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kReleasing));
     BENCHCTL_CHECK(remove());
-    return world_.store.machine_state(hold_->id, MachineRowState::kGone);
+    return world_.store.machine_state(hold_->id, disposable_ ? MachineRowState::kGone : MachineRowState::kReleased);
   });
   // A store that cannot be written (a full disk) is no reason to leave a machine behind.
   if (!removed) (void)remove().ok();
   if (!*removed) return fail(Error{ErrorKind::kLeaked, removed->error().message});
-  say("machine removed");
+  say(disposable_ ? "machine removed" : "machine given back");
   if (!noted)
     fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));
   if (auto row = world_.store.machine(hold_->id)) {

@@ -22,7 +22,7 @@ class Slot {
   Slot(const RunInput& input, RunWorld& world, FleetShare& share, std::string fleet_name, const Fleet& fleet,
        int index_in_fleet, int index_in_run);
 
-  bool isolated() const { return isolated_; }
+  bool isolated() const { return isolated_; }  // final once prepared
   void prepare();  // made, reached, proved, equipped; again, bounded, while machines are rejected
   void measure();  // the job runs; every sealed round comes home as it finishes
   void release();  // gone, for certain
@@ -74,7 +74,8 @@ class Slot {
   int index_in_fleet_;
   int index_in_run_;
   Provider* provider_ = nullptr;
-  bool isolated_ = false;
+  bool isolated_ = false;  // of the provider, then of the very machine
+  bool disposable_ = true;
   std::optional<Hold> hold_;
   bool ready_ = false;
   int rejected_ = 0;  // machines, also of earlier controllers

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "controller/plan/plan_fixture.h"
 #include "lib/test_folder.h"
 

@@ -104,6 +104,10 @@ Status SqliteStore::set_agent_dir(int64_t machine, const std::string& folder) {
   return update_machine(machine, "UPDATE machine SET agent_dir = ? WHERE id = ?", folder);
 }
 
+Status SqliteStore::set_isolated(int64_t machine, bool isolated) {
+  return update_machine(machine, "UPDATE machine SET isolated = ? WHERE id = ?", isolated);
+}
+
 Status SqliteStore::set_agent(int64_t machine, const std::string& sha256) {
   return update_machine(machine, "UPDATE machine SET agent_sha256 = ? WHERE id = ?", sha256);
 }

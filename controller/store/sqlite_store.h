@@ -36,6 +36,7 @@ class SqliteStore final : public Store {
   Status set_endpoint(int64_t machine, const Endpoint& endpoint) override;
   Status set_host_key(int64_t machine, const std::string& pin) override;
   Status set_agent_dir(int64_t machine, const std::string& folder) override;
+  Status set_isolated(int64_t machine, bool isolated) override;
   Status set_agent(int64_t machine, const std::string& sha256) override;
   Status set_hardening(int64_t machine, const std::string& json) override;
   Status add_probe(int64_t machine, const ProbeRow& probe) override;

@@ -85,6 +85,7 @@ class Store {
   virtual Status set_endpoint(int64_t machine, const Endpoint& endpoint) = 0;
   virtual Status set_host_key(int64_t machine, const std::string& pin) = 0;
   virtual Status set_agent_dir(int64_t machine, const std::string& folder) = 0;  // the run's folder on the machine
+  virtual Status set_isolated(int64_t machine, bool isolated) = 0;               // known only once it is reached
   virtual Status set_agent(int64_t machine, const std::string& sha256) = 0;
   virtual Status set_hardening(int64_t machine, const std::string& json) = 0;  // the whole document
   virtual Status add_probe(int64_t machine, const ProbeRow& probe) = 0;        // the same event again is nothing

@@ -1,5 +1,7 @@
 #include "provisioning/providers/ssh.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -59,6 +61,20 @@ bool never_began(const Error& error) {
 
 std::string place_of(const Endpoint& endpoint) {
   return host_and_port(endpoint.host, endpoint.port);
+}
+
+std::string own_kernel_version() {
+  utsname names{};
+  return uname(&names) == 0 ? names.version : "";
+}
+
+// btime of /proc/stat; "0" when it does not say.
+std::string own_start_second() {
+  auto stat = read_pseudo_file("/proc/stat");
+  size_t at = stat ? stat->find("\nbtime ") : std::string::npos;
+  if (at == std::string::npos) return "0";
+  auto second = parse_int(std::string_view(*stat).substr(at + 7, stat->find('\n', at + 1) - at - 7));
+  return std::to_string(second.value_or(0));
 }
 
 }  // namespace
@@ -160,9 +176,10 @@ Result<Machine> SshProvider::create(const MachineSpec& spec, const Lease& lease,
   auto own_boot_id = read_pseudo_file("/proc/sys/kernel/random/boot_id", 100);
   int64_t ttl = std::clamp<int64_t>(lease.expires_unix - world_.clock.unix_ms() / 1000, 60, kLongestTtlSeconds);
   std::string who = "run=" + lease.run + "\nowner=" + lease.owner + "\ncontroller=" + sanitize(world_.controller, 200);
-  auto answer = run_script(endpoint, ssh_take_script(),
-                           {lease.name, std::to_string(ttl), who, std::to_string(kFreeKib),
-                            own_boot_id ? std::string(trim(*own_boot_id)) : ""});
+  auto answer =
+      run_script(endpoint, ssh_take_script(),
+                 {lease.name, std::to_string(ttl), who, std::to_string(kFreeKib),
+                  own_boot_id ? std::string(trim(*own_boot_id)) : "", own_kernel_version(), own_start_second()});
   // Not even begun; a script that was cut off may have done its work.
   if (!answer) return never_began(answer.error()) ? nothing_made(answer.error()) : answer.error();
   if (answer->exit_code == kHeld && answer->signal.empty()) return nothing_made(held_error(where, answer->output));

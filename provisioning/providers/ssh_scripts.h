@@ -7,9 +7,9 @@
 namespace benchctl {
 
 // $1 the machine's name, $2 the lock's seconds to live, $3 lines for the lock that say who we are, $4 KiB that must be
-// free, $5 our own boot id. Takes the machine's lock and makes the private folder; the same name gets the same folder
-// again. Ends with 75 and the lock's lines when another holds it, 76 when there can be no lock, 78 when no folder can
-// run programs.
+// free, $5 our own boot id, $6 our kernel's version, $7 the second it was started in. Takes the machine's lock and
+// makes the private folder; the same name gets the same folder again. Ends with 75 and the lock's lines when another
+// holds it, 76 when there can be no lock, 78 when no folder can run programs.
 std::string ssh_take_script();
 
 // $1 the machine's name. Ends what runs from its folder, removes the folder, and the lock when it is this machine's.

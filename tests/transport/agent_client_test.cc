@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "lib/files.h"
 #include "lib/sha256.h"
 #include "lib/text.h"
