@@ -31,7 +31,7 @@ struct MachineSpec {
   std::string image;
   std::string arch;  // x86_64 | aarch64
   std::map<std::string, std::string>
-      options;  // the provider's own keys: nspawn {cpus="0-1", memory="1GiB", disk="2GiB"}
+      options;                 // the provider's own keys: nspawn {cpus="0-1", memory="1GiB", disk="2GiB"}
   std::vector<SshHost> hosts;  // provider ssh: the machine of each slot
 };
 

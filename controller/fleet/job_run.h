@@ -34,8 +34,8 @@ class JobRun {
   Status on_trial(const Event& event);
   Status on_proof(const Event& event);
   Status on_run_done(const Json& fields);
-  // `round` is nullptr for the final unit. Waits for space where there is none here: what is sealed stays on the machine
-  // until its time is over.
+  // `round` is nullptr for the final unit. Waits for space where there is none here: what is sealed stays on the
+  // machine until its time is over.
   Status bring_home(const Json& sealed, const RoundSpec* round);
   Status try_to_bring_home(const Json& sealed, const RoundSpec* round);
   Status reconnect();

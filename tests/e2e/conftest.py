@@ -160,7 +160,12 @@ def inventory() -> dict[str, set[str]]:
             if words == [""]:  # ended; init has not looked yet
                 continue
             program = words[0].rsplit("/", 1)[-1]
-            if "/bc-" in groups or program == "systemd-nspawn" or program in ("benchagent", "benchctl") or program.startswith("agent-"):
+            if (
+                "/bc-" in groups
+                or program == "systemd-nspawn"
+                or program in ("benchagent", "benchctl")
+                or program.startswith("agent-")
+            ):
                 processes.add(f"{entry.name} {' '.join(words)}")
     cgroups = {
         str(path)
