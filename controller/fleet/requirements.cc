@@ -18,7 +18,7 @@ int64_t usable_memory(const Facts& facts) {
 
 }  // namespace
 
-Status meets(const Require& require, const Facts& facts) {
+Status meets(const Require& require, const Facts& facts, bool isolated) {
   std::vector<std::string> unmet;
   std::vector<std::string> flags = facts.get("cpu", "flags").as_strings();
   for (const std::string& flag : require.cpu_flags)
@@ -29,6 +29,8 @@ Status meets(const Require& require, const Facts& facts) {
   int64_t memory = usable_memory(facts);
   if (memory < require.memory_bytes)
     unmet.push_back("memory " + format_bytes(memory) + " is below " + format_bytes(require.memory_bytes));
+  if (require.cpu_class == "dedicated" && !isolated)
+    unmet.push_back("cpu_class asks for dedicated cores, this machine shares them with this computer");
   if (unmet.empty()) return {};
   return Error{ErrorKind::kRejected, "the machine is not what [require] asks for: " + join(unmet, "; ")};
 }

@@ -200,7 +200,7 @@ Status Slot::look_at_machine() {
     BENCHCTL_CHECK(world_.store.machine_facts(
         hold_->id, {hold_->facts.document.dump(), "", fingerprint(hold_->facts), hardware_key(hold_->facts), ""}));
   }
-  Status met = meets(fleet_.require, hold_->facts);
+  Status met = meets(fleet_.require, hold_->facts, isolated_);
   if (met && fleet_.require.spread && !hold_->adopted &&
       !share_.hardware.claim(fleet_name_, hardware_key(hold_->facts)) && may_reroll(Error{ErrorKind::kRejected, ""}))
     met =
