@@ -24,9 +24,10 @@ const char* name_of(ReapAction action) {
 
 // A run whose controller died stays "running" in the store: nobody else will end it.
 Status close_dead_runs(Store& store, Parts& parts, const std::string& only) {
-  BENCHCTL_TRY(auto holder, lock_holder(store));
   BENCHCTL_TRY(auto runs, store.runs());
   BENCHCTL_TRY(auto live, store.live_machines());
+  // The holder last: a run that begins meanwhile is not among those that were read.
+  BENCHCTL_TRY(auto holder, lock_holder(store));
   for (const RunRow& run : runs) {
     if (run.outcome != RunOutcome::kRunning || (holder && holder->run == run.id) || (!only.empty() && run.id != only))
       continue;

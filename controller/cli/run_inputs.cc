@@ -40,6 +40,7 @@ Status save_inputs(Context& context, RunInput& input) {
   document.set("root", input.plan.root);
   document.set("agent", copy);
   document.set("keep_ms", input.keep_ms);
+  if (input.harden) document.set("harden", to_json(*input.harden));
   Json bundles = Json::array();
   for (const auto& [key, bundle] : input.bundles)
     bundles.push(Json::object({{"key", key}, {"sha256", bundle.sha256}, {"folder", bundle.folder}}));
@@ -59,6 +60,14 @@ Status load_inputs(const std::string& run_folder, RunInput& input) {
   input.plan.root = (*document)["root"].as_string();
   input.agent_binary = (*document)["agent"].as_string();
   input.keep_ms = (*document)["keep_ms"].as_int();
+  if (!exists(input.agent_binary))
+    return Error{ErrorKind::kUsage, "the agent of the run is not in the cache any more (" + input.agent_binary +
+                                        "): it cannot go on with the same one; its finished rounds stand"};
+  if ((*document)["harden"].is_object()) {
+    auto profile = harden_profile_from_json((*document)["harden"]);
+    if (!profile) return profile.error().in(path);
+    input.harden = *profile;
+  }
   for (const Json& bundle : (*document)["bundles"].as_array())
     input.bundles[bundle["key"].as_string()] = {bundle["sha256"].as_string(), bundle["folder"].as_string()};
   for (const auto& [key, bundle] : input.bundles)

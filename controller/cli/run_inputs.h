@@ -13,8 +13,8 @@ namespace benchctl {
 // `input.agent_binary` names that copy from then on.
 Status save_inputs(Context& context, RunInput& input);
 
-// Fills root of the plan, bundles, agent_binary and keep_ms. kUsage when a workload is not the one of then any more:
-// one run does not mix two definitions.
+// Fills root of the plan, bundles, agent_binary, the hardening profile and keep_ms. kUsage when a workload is not the
+// one of then any more: one run does not mix two definitions.
 Status load_inputs(const std::string& run_folder, RunInput& input);
 
 }  // namespace benchctl

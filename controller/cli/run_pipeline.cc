@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 
@@ -180,17 +181,26 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
                  stop};
   RunOutcomeReport report;
   {
-    RunWatchdog watchdog(row);
+    RunWatchdog watchdog(row, store);
     if (watchdog.failed()) progress.say("", "no watchdog could be started: if benchctl is killed, use reap");
     report = execute(input, world);
   }
   int code = report.exit_code();
   std::string reason = report.reason();
+  // Nothing was missing and nobody did anything: the run stays as it ended.
+  if (code == 0 && report.machines.empty() && row.exit_code.value_or(0) == exit_code(ErrorKind::kRejected)) {
+    code = *row.exit_code;
+    reason = row.reason;
+  }
   auto also = [&](int more, const std::string& words) {
     code = code == 0 ? more : worse_exit_code(code, more);
     reason += (reason.empty() ? "" : "\n") + words;
   };
-  if (input.keep_ms == 0 && code != exit_code(ErrorKind::kLeaked)) {
+  // Whoever resumes needs the key of machines that stand.
+  auto live = store.live_machines();
+  bool stands = !live || std::any_of(live->begin(), live->end(),
+                                     [&](const MachineRow& machine) { return machine.lease.run == id; });
+  if (!stands) {
     if (auto forgotten = parts.forget_run_identity(id); !forgotten) also(1, forgotten.error().message);
   }
   // The report shows the run as ended; what only the report finds is added afterwards.
@@ -298,7 +308,6 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
                read_plan({"the plan of run " + row.id, row.plan_text, "", host_shape()}, input.workloads, {}));
   BENCHCTL_CHECK(parts.check_policy(input.plan, false));
   BENCHCTL_CHECK(load_inputs(row.folder, input));
-  BENCHCTL_CHECK(take_profile(context, input));
   BENCHCTL_CHECK(prepare_providers(input.plan, parts, progress));
   BENCHCTL_CHECK(store->reopen_run(row.id));
   progress.log_to(row.folder + "/progress.log");

@@ -49,6 +49,11 @@ Result<int> watch(Context& context, Parts& parts, const std::string& word, int64
   while (true) {
     BENCHCTL_TRY(auto expiry, first_expiry(*store, run.id));
     if (!expiry) return 0;
+    // Somebody goes on with the run: what may be measured here is not disturbed by looking.
+    if (auto holder = lock_holder(*store); holder && *holder && (*holder)->run == run.id) {
+      wait_for_end((*holder)->pid);
+      continue;
+    }
     if (context.clock->unix_ms() / 1000 >= *expiry) {
       StoreBook book = lease_book(*store, parts);
       ReapOptions options;
@@ -63,7 +68,7 @@ Result<int> watch(Context& context, Parts& parts, const std::string& word, int64
 
 }  // namespace
 
-RunWatchdog::RunWatchdog(const RunRow& run) {
+RunWatchdog::RunWatchdog(const RunRow& run, Store& store) : store_(store), run_(run.id) {
   std::string controller = std::to_string(getpid());
   std::string log = run.folder + "/watchdog.log";
   pid_ = fork();
@@ -82,6 +87,7 @@ RunWatchdog::RunWatchdog(const RunRow& run) {
 
 RunWatchdog::~RunWatchdog() {
   if (pid_ <= 0) return;
+  if (auto expiry = first_expiry(store_, run_); !expiry || *expiry) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
 }

@@ -90,7 +90,16 @@ Result<std::string> newest_output(const std::string& folder, int64_t trial, int6
 }
 
 Status Evidence::save(Store& store) {
-  for (const auto& [key, row] : rows_) BENCHCTL_CHECK(store.save_trace(row));
+  for (const auto& [key, row] : rows_) {
+    BENCHCTL_TRY(auto known, store.traces(row.run));
+    auto same = std::find_if(known.begin(), known.end(),
+                             [&](const TraceRow& one) { return one.suite == row.suite && one.arm == row.arm; });
+    // What a runner says about itself may differ from machine to machine (the first one stands); what it does may not.
+    if (same == known.end()) BENCHCTL_CHECK(store.save_trace(row));
+    if (same != known.end() && same->sha256 != row.sha256)
+      return Error{ErrorKind::kWorkload,
+                   "the trace of " + row.suite + ", " + row.arm + " is another one than on the run's first machine"};
+  }
   rows_.clear();
   return {};
 }

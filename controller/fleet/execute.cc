@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
+#include <tuple>
 
 #include "controller/fleet/machine_record.h"
 #include "controller/fleet/slot.h"
@@ -46,9 +48,37 @@ Status count_earlier_costs(const RunInput& input, RunWorld& world, Budget& budge
                                                 price.error().message + "): try again"};
     BENCHCTL_TRY(int64_t lived, lived_ms(world.store, machine, world.clock.unix_ms()));
     bool left = machine.state == MachineRowState::kGone || machine.state == MachineRowState::kReleased;
-    budget.settle(machine.lease.name, *price, left ? lived : std::max(lived, input.plan.limits.ttl_ms));
+    budget.settle(machine.lease.name, *price,
+                  left ? lived : std::max(lived, longest_life_ms(input.plan.limits, input.keep_ms)));
   }
   return {};
+}
+
+// Trials of earlier controllers that failed and were not run again: the whole run is judged, not its last part.
+void add_earlier_failures(const RunInput& input, Store& store, RunOutcomeReport& report) {
+  auto trials = store.trials(input.id);
+  auto machines = store.machines(input.id);
+  if (!trials || !machines) return;
+  std::map<int64_t, const MachineRow*> by_id;
+  for (const MachineRow& machine : *machines) by_id[machine.id] = &machine;
+  std::map<std::tuple<std::string, std::string, std::string, bool, int, std::string>, const TrialRow*> newest;
+  for (const TrialRow& trial : *trials) {
+    const Lease& lease = by_id.at(trial.machine)->lease;
+    std::string slot = lease.fleet + "/" + std::to_string(lease.slot);
+    const TrialRow*& known = newest[{trial.suite, trial.point, trial.arm, trial.aa_copy, trial.round, slot}];
+    if (known == nullptr || known->attempt < trial.attempt) known = &trial;
+  }
+  for (const auto& [key, trial] : newest) {
+    if (trial->verdict == "ok" || trial->verdict == "stopped") continue;
+    const std::string& name = by_id.at(trial->machine)->lease.name;
+    auto outcome = std::find_if(report.machines.begin(), report.machines.end(),
+                                [&](const MachineOutcome& one) { return one.machine == name; });
+    if (outcome == report.machines.end()) outcome = report.machines.insert(outcome, {name, 0, {}, {}, ""});
+    bool told = std::any_of(outcome->failed.begin(), outcome->failed.end(),
+                            [&](const FailedTrial& failed) { return failed.number == trial->number; });
+    if (!told)
+      outcome->failed.push_back({trial->number, trial->suite, trial->point, trial->arm, trial->verdict, trial->reason});
+  }
 }
 
 }  // namespace
@@ -80,6 +110,7 @@ RunOutcomeReport execute(const RunInput& input, RunWorld& world) {
 
   for (const auto& slot : slots)
     report.machines.insert(report.machines.end(), slot->outcomes().begin(), slot->outcomes().end());
+  if (input.resume) add_earlier_failures(input, world.store, report);
   report.interrupted = world.stop.requested();
   return report;
 }

@@ -80,6 +80,7 @@ Status JobRun::start_unless(bool may_be_started) {
     if (!state && state.error().kind == ErrorKind::kProvisioning) return state.error();
     if (state && (state->running || state->done)) return {};
     // A machine whose run folder is not there says so by an error: then it was never started.
+    BENCHCTL_CHECK(make_ready_());
   }
   return steps_.run("start", [&]() -> Status {
     // To start what runs already is nothing: an answer that was lost may be asked for again.
@@ -99,7 +100,7 @@ Status JobRun::follow(Deadline seal_at) {
     auto done = link_.agent().follow(
         input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, in(kSilenceMs));
     if (done && *done) return {};
-    if (world_.stop.requested()) return stop_and_collect();
+    if (world_.stop.requested()) return collect();
     if (!done) {
       if (done.error().kind != ErrorKind::kProvisioning) return done.error();
       say("connection lost (" + done.error().message + "); connecting again");
@@ -107,7 +108,7 @@ Status JobRun::follow(Deadline seal_at) {
       BENCHCTL_CHECK(reconnect());
     }
     if (seal_at.passed(world_.clock)) {
-      BENCHCTL_CHECK(stop_and_collect());
+      BENCHCTL_CHECK(collect());
       return Error{
           ErrorKind::kInterrupted,
           "the time to live of the plan is over; what had finished is home: go on by benchctl resume " + input_.id};
@@ -130,12 +131,22 @@ Status JobRun::follow(Deadline seal_at) {
 }
 
 // The running trial ends, everything sealed comes home.
-Status JobRun::stop_and_collect() {
+Status JobRun::collect() {
   say("stopping: the running trial ends, finished rounds come home");
+  collecting_ = true;
+  Deadline end = in(kStopMs);
+  while (true) {
+    Status got = collect_once(end);
+    if (got || got.error().kind != ErrorKind::kProvisioning || end.passed(world_.clock)) return got;
+    world_.clock.sleep(std::chrono::seconds(1));
+  }
+}
+
+Status JobRun::collect_once(Deadline end) {
   BENCHCTL_CHECK(link_.open(in(kConnectMs), false));
   BENCHCTL_CHECK(link_.agent().stop(input_.id, in(kShortCallMs)));
   auto done = link_.agent().follow(
-      input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, in(kStopMs));
+      input_.id, last_event_ + 1, [this](const Event& event) { return on_event(event); }, end);
   if (!done) return done.error();
   return *done ? Status() : Error{ErrorKind::kProvisioning, "the agent did not stop within its time"};
 }
@@ -225,6 +236,7 @@ Status JobRun::on_run_done(const Json& fields) {
   BENCHCTL_CHECK(bring_home(fields, nullptr));
   int64_t exit = fields["exit"].as_int(1);
   std::string reason = sanitize(fields["reason"].as_string(), 400);
+  if (exit == 7 && collecting_) return {};  // as we asked it to
   if (exit == 5)
     fail(Error{ErrorKind::kRejected, reason});
   else if (exit != 0 && bad_.empty())
@@ -248,6 +260,10 @@ Status JobRun::bring_home(const Json& sealed, const RoundSpec* round) {
 Status JobRun::try_to_bring_home(const Json& sealed, const RoundSpec* round) {
   std::string unit = sealed["unit"].as_string();
   if (!valid_id(unit)) return Error{ErrorKind::kInternal, "the agent names a unit " + sanitize(unit, 80)};
+  // One unit a round and one at the end: an agent that lies cannot fill our disk with more.
+  constexpr int kFinal = INT32_MAX;
+  if (unit_of_.emplace(round == nullptr ? kFinal : round->round, unit).first->second != unit)
+    return Error{ErrorKind::kInternal, "the agent seals a round twice, as " + sanitize(unit, 80) + " now"};
   std::string relative = "machines/" + name_ + "/" + unit;
   return steps_.run(round == nullptr ? "pull" : unit, [&]() -> Status {
     std::string folder = input_.folder + "/" + relative;

@@ -25,11 +25,13 @@ class JobRun {
   // Starts the job where it does not run yet and follows it to its end, to `seal_at` (what is sealed by then comes
   // home) or to a wish to stop. Trials that failed are in the outcome; an error is of the machine.
   Status run(bool may_be_started, Deadline seal_at);
+  // Ends the job and brings home what it has sealed, over a connection of its own, tried again until its time is over.
+  Status collect();
 
  private:
   Status start_unless(bool may_be_started);
   Status follow(Deadline seal_at);
-  Status stop_and_collect();
+  Status collect_once(Deadline end);
   Status on_event(const Event& event);
   Status on_trial(const Event& event);
   Status on_proof(const Event& event);
@@ -58,7 +60,9 @@ class JobRun {
   std::map<int64_t, FailedTrial> bad_;           // last bad verdict of a trial number
   Evidence evidence_;
   Deadline seal_at_;
+  std::map<int, std::string> unit_of_;  // round -> the one unit that it was sealed as
   bool first_number_shown_ = false;
+  bool collecting_ = false;
   int64_t last_event_ = 0;
 };
 

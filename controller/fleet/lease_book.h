@@ -22,6 +22,8 @@ class StoreBook final : public LeaseBook {
   Status gone(const std::string& nonce) override;
 
  private:
+  Status note_gone(const MachineRow& machine);
+
   Store& store_;
   std::function<Result<bool>(const std::string& run)> executing_;
   std::function<bool(const std::string& provider)> kept_;

@@ -6,6 +6,11 @@
 
 namespace benchctl {
 
+int64_t longest_life_ms(const Limits& limits, int64_t keep_ms) {
+  constexpr int64_t kGoingMs = 20 * 60'000;
+  return limits.ttl_ms + keep_ms + kGoingMs;
+}
+
 double cost_of(const Price& price, int64_t milliseconds) {
   double hours = std::ceil(static_cast<double>(milliseconds) / 3'600'000);
   return price.per_hour * std::max(1.0, hours);
@@ -35,9 +40,9 @@ void Budget::settle(const std::string& machine, const std::optional<Price>& pric
   of_machine_[machine] = cost_of(*price, lived_ms);
 }
 
-bool HardwareSeen::claim(const std::string& fleet, const std::string& hardware) {
+bool HardwareSeen::claim(const std::string& fleet, int slot, const std::string& hardware) {
   std::lock_guard lock(mutex_);
-  return taken_.emplace(fleet, hardware).second;
+  return taken_.emplace(std::pair(fleet, hardware), slot).first->second == slot;
 }
 
 }  // namespace benchctl

@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "controller/plan/plan.h"
@@ -32,18 +31,20 @@ class Budget {
   std::map<std::string, double> of_machine_;
 };
 
+// The longest that a machine is paid for: its time to live and beyond, until it is noticed and proved gone.
+int64_t longest_life_ms(const Limits& limits, int64_t keep_ms);
 // price.per_hour for each started hour, at least one.
 double cost_of(const Price& price, int64_t milliseconds);
 
 // Thread-safe. For `spread`: no two machines of a fleet on the same hardware while there are rerolls left.
 class HardwareSeen {
  public:
-  // False, and nothing is noted, when a sibling has this hardware.
-  bool claim(const std::string& fleet, const std::string& hardware);
+  // False, and nothing is noted, when a sibling has this hardware; a slot's own earlier machine is no sibling.
+  bool claim(const std::string& fleet, int slot, const std::string& hardware);
 
  private:
   std::mutex mutex_;
-  std::set<std::pair<std::string, std::string>> taken_;
+  std::map<std::pair<std::string, std::string>, int> taken_;  // slot, by fleet and hardware
 };
 
 struct FleetShare {

@@ -50,10 +50,11 @@ TEST(Budget, AnotherCurrencyCannotBeCompared) {
 
 TEST(HardwareSeen, ASiblingOfTheSameFleetTakesIt) {
   HardwareSeen seen;
-  EXPECT_TRUE(seen.claim("small", "epyc"));
-  EXPECT_FALSE(seen.claim("small", "epyc"));
-  EXPECT_TRUE(seen.claim("large", "epyc"));
-  EXPECT_TRUE(seen.claim("small", "xeon"));
+  EXPECT_TRUE(seen.claim("small", 0, "epyc"));
+  EXPECT_FALSE(seen.claim("small", 1, "epyc"));
+  EXPECT_TRUE(seen.claim("small", 0, "epyc")) << "another machine of the same slot";
+  EXPECT_TRUE(seen.claim("large", 1, "epyc"));
+  EXPECT_TRUE(seen.claim("small", 1, "xeon"));
 }
 
 }  // namespace

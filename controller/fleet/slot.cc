@@ -73,6 +73,7 @@ void Slot::prepare() {
     return fail(Error{ErrorKind::kUsage, "provider " + fleet_.spec.provider + " is not available"});
   if (input_.resume) {
     if (auto taken = take_over(); !taken) return fail(taken.error());
+    if (stuck_) return;
   }
   while (!world_.stop.requested()) {
     // A machine that stands may still have its last unit, and is let go in the end either way.
@@ -95,7 +96,7 @@ void Slot::prepare() {
       return fail(up.error());
     }
     let_go();
-    if (hold_) return;  // it could not be proved gone: no second one beside it
+    if (stuck_) return;
   }
 }
 
@@ -107,7 +108,7 @@ Status Slot::bring_up() {
                                                               {"equip", &Slot::equip_machine}};
   for (const auto& step : steps) {
     if (world_.stop.requested()) return Error{ErrorKind::kInterrupted, "stopped"};
-    if (step.second == &Slot::harden_machine && !input_.harden) continue;
+    if (step.second == &Slot::harden_machine && (!input_.harden || done_before("harden"))) continue;
     BENCHCTL_CHECK(hold_->steps->run(step.first, [&] { return (this->*step.second)(); }));
   }
   return hold_->adopted ? drain() : Status();
@@ -124,7 +125,7 @@ Status Slot::make_machine() {
   lease.expires_unix = world_.clock.unix_ms() / 1000 + ttl_ms / 1000;
   BENCHCTL_TRY(lease.owner, world_.store.owner());
   BENCHCTL_TRY(auto price, provider_->price(fleet_.spec));
-  BENCHCTL_CHECK(share_.budget.reserve(lease.name, price, ttl_ms));
+  BENCHCTL_CHECK(share_.budget.reserve(lease.name, price, longest_life_ms(input_.plan.limits, input_.keep_ms)));
   begin_hold(lease, std::chrono::milliseconds(ttl_ms));
   BENCHCTL_TRY(hold_->id, world_.store.add_lease(lease, fleet_.spec, isolated_));
   hold_->steps.emplace(world_.store, world_.failpoints, hold_->id,
@@ -161,12 +162,7 @@ Status Slot::make_machine() {
 Status Slot::reach_machine() {
   world_.progress.now(hold_->lease.name, disposable_ ? "waiting for ssh" : "connecting");
   Nanos begin = world_.clock.now();
-  if (hold_->adopted) {
-    BENCHCTL_TRY(auto steps, world_.store.steps(hold_->id));
-    bool reached =
-        std::any_of(steps.begin(), steps.end(), [](const StepRow& step) { return step.name == "connect" && step.ok; });
-    if (reached) return reach_again();
-  }
+  if (done_before("connect")) return reach_again();
   BENCHCTL_CHECK(hold_->link->open(in(kBootMs), true));
   if (!disposable_) return {};
   // The first key travelled in user-data, which every process of a cloud machine can read: it is good for this one
@@ -177,6 +173,15 @@ Status Slot::reach_machine() {
   BENCHCTL_CHECK(hold_->link->open(in(kConnectMs), true));
   say("reached by ssh, host key renewed, after " + seconds_since(world_.clock, begin));
   return {};
+}
+
+// By an earlier controller, and well. A machine that may be measuring is not disturbed by doing it again; what a reboot
+// undid is done again before its agent is started.
+bool Slot::done_before(const std::string& name) {
+  if (!hold_->adopted) return false;
+  auto steps = world_.store.steps(hold_->id);
+  return steps &&
+         std::any_of(steps->begin(), steps->end(), [&](const StepRow& step) { return step.name == name && step.ok; });
 }
 
 Status Slot::reach_again() {
@@ -202,7 +207,8 @@ Status Slot::look_at_machine() {
   }
   Status met = meets(fleet_.require, hold_->facts, isolated_);
   if (met && fleet_.require.spread && !hold_->adopted &&
-      !share_.hardware.claim(fleet_name_, hardware_key(hold_->facts)) && may_reroll(Error{ErrorKind::kRejected, ""}))
+      !share_.hardware.claim(fleet_name_, index_in_fleet_, hardware_key(hold_->facts)) &&
+      may_reroll(Error{ErrorKind::kRejected, ""}))
     met =
         Error{ErrorKind::kRejected, "another machine of this fleet has the same hardware, and the plan asks to spread"};
   if (!met) {
@@ -297,7 +303,9 @@ void Slot::measure() {
     }
     JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job,
                [this] { return quiet_again(); });
-    return job.run(hold_->adopted, hold_->seal_at);
+    Status ran = job.run(hold_->adopted, hold_->seal_at);
+    hold_->collected = ran.ok();
+    return ran;
   }();
   if (!measured) fail(measured.error());
 }
@@ -317,10 +325,9 @@ void Slot::release() {
 // Proved gone, or the hold stays and the error is kLeaked.
 void Slot::let_go() {
   if (hold_->id == 0) return hold_.reset();
-  if (auto back = put_back_quietness(); !back)
-    fail(Error{ErrorKind::kLeaked, back.error().message +
-                                       "; what was changed is still changed there: benchctl harden " +
-                                       hold_->lease.name + " --undo"});
+  if (auto home = collect_first(); !home) say("not all could be brought home: " + home.error().message);
+  // Giving the machine back does it once more where this fails, and fails where it cannot.
+  if (auto back = put_back_quietness(); !back) say("not put back yet: " + back.error().message);
   hold_->link->close();
   const Lease& lease = hold_->lease;
   Machine target = hold_->machine.value_or(
@@ -338,7 +345,9 @@ void Slot::let_go() {
   });
   // A store that cannot be written (a full disk) is no reason to leave a machine behind.
   if (!removed) (void)remove().ok();
-  if (!*removed) return fail(Error{ErrorKind::kLeaked, removed->error().message});
+  stuck_ = !*removed;
+  std::erase_if(outcome().errors, [](const Error& error) { return error.kind == ErrorKind::kLeaked; });
+  if (stuck_) return fail(Error{ErrorKind::kLeaked, removed->error().message});
   say(disposable_ ? "machine removed" : "machine given back");
   if (!noted)
     fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));

@@ -17,6 +17,20 @@
 
 namespace benchctl {
 
+// A machine while it is ours.
+struct Held {
+  int64_t id = 0;  // in the store
+  Lease lease;
+  std::optional<Machine> machine;
+  std::optional<Link> link;
+  std::optional<Steps> steps;
+  Facts facts;
+  MachineJob job;
+  Deadline seal_at;        // by then the job is sealed, so that it comes home within the time to live
+  bool adopted = false;    // of an earlier controller
+  bool collected = false;  // its job has ended and all that it sealed is home
+};
+
 class Slot {
  public:
   Slot(const RunInput& input, RunWorld& world, FleetShare& share, std::string fleet_name, const Fleet& fleet,
@@ -30,19 +44,6 @@ class Slot {
   const std::vector<MachineOutcome>& outcomes() const { return outcomes_; }
 
  private:
-  // A machine while it is ours.
-  struct Hold {
-    int64_t id = 0;  // in the store
-    Lease lease;
-    std::optional<Machine> machine;
-    std::optional<Link> link;
-    std::optional<Steps> steps;
-    Facts facts;
-    MachineJob job;
-    Deadline seal_at;      // by then the job is sealed, so that it comes home within the time to live
-    bool adopted = false;  // of an earlier controller
-  };
-
   Status take_over();
   Status take_over(const MachineRow& row);
   bool everything_is_home();
@@ -50,6 +51,7 @@ class Slot {
   Status make_machine();
   Status reach_machine();
   Status reach_again();
+  bool done_before(const std::string& step);
   Status look_at_machine();
   Status harden_machine();
   Status equip_machine();
@@ -57,6 +59,7 @@ class Slot {
   Status quiet_again();
   Status drain();
   void let_go();
+  Status collect_first();
   Status put_back_quietness();
   bool may_reroll(const Error& error) const;
   Result<std::vector<TrialRow>> trials_at_home();
@@ -76,9 +79,10 @@ class Slot {
   Provider* provider_ = nullptr;
   bool isolated_ = false;  // of the provider, then of the very machine
   bool disposable_ = true;
-  std::optional<Hold> hold_;
+  std::optional<Held> hold_;
   bool ready_ = false;
-  int rejected_ = 0;  // machines, also of earlier controllers
+  bool stuck_ = false;  // a machine could not be proved gone: no other one beside it
+  int rejected_ = 0;    // machines, also of earlier controllers
   std::vector<MachineOutcome> outcomes_;
 };
 

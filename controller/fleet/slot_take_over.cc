@@ -7,6 +7,7 @@ namespace benchctl {
 namespace {
 
 constexpr int64_t kShortCallMs = 60'000;
+constexpr int64_t kAgainMs = 2 * 60'000;
 
 Machine machine_of(const MachineRow& row) {
   return Machine{row.spec.provider, row.provider_id, row.lease.name,         row.lease.nonce,
@@ -26,19 +27,21 @@ Status Slot::take_over() {
       rows, [&](const MachineRow& row) { return row.lease.fleet != fleet_name_ || row.lease.slot != index_in_fleet_; });
   for (const MachineRow& row : rows) {
     if (!row.reason.empty()) ++rejected_;
-    if (row.reason.empty() && !row.hardware.empty()) (void)share_.hardware.claim(fleet_name_, row.hardware);
+    if (row.reason.empty() && !row.hardware.empty())
+      (void)share_.hardware.claim(fleet_name_, index_in_fleet_, row.hardware);
   }
   for (const MachineRow& row : rows) {
     if (has_left(row)) continue;
     if (hold_) let_go();  // an older one that still stands: only the newest can have the job
-    if (hold_) return {};
+    if (stuck_) return {};
     BENCHCTL_CHECK(take_over(row));
+    if (stuck_) return {};
   }
   return {};
 }
 
 Status Slot::take_over(const MachineRow& row) {
-  int64_t left_ms = row.lease.expires_unix * 1000 - world_.clock.unix_ms();
+  int64_t left_ms = std::max(row.lease.expires_unix * 1000, row.keep_until_ms) - world_.clock.unix_ms();
   begin_hold(row.lease, std::chrono::milliseconds(std::max<int64_t>(0, left_ms)));
   hold_->id = row.id;
   hold_->adopted = true;
@@ -91,6 +94,23 @@ bool Slot::everything_is_home() {
   return false;
 }
 
+// A machine that measured while nobody was there may hold rounds that nobody has; whatever the reason to let it go,
+// they come home first.
+Status Slot::collect_first() {
+  if (!hold_->adopted || hold_->collected || !hold_->machine || !hold_->machine->endpoint) return {};
+  BENCHCTL_TRY(MachineRow row, world_.store.machine(hold_->id));
+  BENCHCTL_TRY(MachineJob job, load_job(input_.folder, hold_->lease.name));
+  if (row.agent_sha256.empty() || job.job.rounds.empty()) return {};
+  hold_->link->target(*hold_->machine->endpoint, input_.identity, row.host_key);
+  BENCHCTL_CHECK(hold_->link->open(in(kAgainMs), false));
+  hold_->link->use_agent(row.agent_sha256);
+  JobRun left(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), std::move(job),
+              [] { return Status(); });
+  BENCHCTL_CHECK(left.collect());
+  hold_->collected = true;
+  return {};
+}
+
 // An adopted machine whose job has ended: what it still has comes home now, and if rounds are missing then (the job was
 // stopped), they are another machine's.
 Status Slot::drain() {
@@ -100,6 +120,7 @@ Status Slot::drain() {
   JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job,
              [this] { return quiet_again(); });
   BENCHCTL_CHECK(job.run(true, hold_->seal_at));
+  hold_->collected = true;
   hold_->job.job.rounds.clear();
   BENCHCTL_TRY(auto done, trials_at_home());
   BENCHCTL_TRY(MachineJob missing, make_job(input_, world_.store, hold_->facts, index_in_run_, done));

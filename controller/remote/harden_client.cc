@@ -5,8 +5,7 @@
 namespace benchctl {
 
 std::string harden_journal(const Endpoint& endpoint) {
-  const bool here = endpoint.kind == Endpoint::Kind::kLocal;
-  return (here ? "/var/lib/benchctl" : endpoint.work_dir) + "/harden.journal";
+  return (endpoint.work_dir.empty() ? "/var/lib/benchctl" : endpoint.work_dir) + "/harden.journal";
 }
 
 Result<HardenReport> harden(Transport& transport, const std::string& agent_path, const std::string& verb,

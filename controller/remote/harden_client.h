@@ -10,7 +10,8 @@
 
 namespace benchctl {
 
-// Where the journal of a machine lies. This computer has one, whatever run hardens it: work folders of its runs go.
+// Where the journal of a machine lies: in its work folder, so that whoever removes the folder puts everything back
+// first; without one (hardened by hand) in a lasting place.
 std::string harden_journal(const Endpoint& endpoint);
 
 // `verb`: show | apply | verify | undo (which needs no profile but the journal's). The report says whether the machine

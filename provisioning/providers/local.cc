@@ -11,12 +11,14 @@
 
 #include "lib/files.h"
 #include "lib/text.h"
+#include "provisioning/command.h"
 
 namespace benchctl {
 namespace {
 
 constexpr std::chrono::seconds kPoliteTime{3};  // for the agent to seal what it has
 constexpr std::chrono::seconds kDestroyTime{20};
+constexpr std::chrono::minutes kPutBackTime{5};
 
 bool belongs(int pid, const std::string& folder) {
   const std::string process = "/proc/" + std::to_string(pid);
@@ -47,6 +49,23 @@ Machine describe(const MachineTag& tag, const std::string& folder) {
   machine.endpoint->user = "";
   machine.endpoint->work_dir = folder;
   return machine;
+}
+
+// What a run's hardening changed on this computer goes back before the journal that says how does.
+Status put_back(const std::string& folder, Clock& clock) {
+  const std::string journal = folder + "/harden.journal";
+  if (!exists(journal)) return {};
+  BENCHCTL_TRY(auto names, list_dir(folder));
+  for (const std::string& name : names) {
+    if (!name.starts_with("agent-")) continue;
+    CommandSpec undo;
+    undo.argv = {folder + "/" + name, "harden", "undo", "--journal", journal};
+    undo.deadline = Deadline::in(clock, kPutBackTime);
+    BENCHCTL_CHECK(run_checked(undo, clock));
+    if (!exists(journal)) return {};
+  }
+  return Error{ErrorKind::kLeaked,
+               "what hardening changed on this computer could not be put back; " + journal + " says what was found"};
 }
 
 }  // namespace
@@ -128,6 +147,7 @@ Status LocalProvider::destroy(const Machine& machine) {
         for (int pid : running) send_signal(pid, folder, late ? SIGKILL : SIGTERM);
       clock_.sleep(std::chrono::milliseconds(20));
     }
+    BENCHCTL_CHECK(put_back(folder, clock_));
     BENCHCTL_CHECK(remove_tree(folder));
   }
   return {};

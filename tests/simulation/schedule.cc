@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <tuple>
 
 #include "controller/fleet/execute.h"
 #include "controller/fleet/lease_book.h"
@@ -199,12 +200,44 @@ class Schedule {
     } catch (const Killed&) {
       exit_code_.reset();
       ++ends_["= ended by a kill"];
+      time_passes();
       return faults_.dice().below(10) != 0;
     }
     ++ends_["= exit " + std::to_string(*exit_code_)];
     faults_.tell("exit " + std::to_string(*exit_code_) + ": " + reason_);
     check_exit();
-    return exit_code_ == 7 && faults_.dice().below(10) < 7;
+    if (*exit_code_ == 8) return false;
+    time_passes();
+    // A complete run is resumed now and then, too: it must stay what it was.
+    return faults_.dice().below(10) < (exit_code_ == 7 ? 7 : 2);
+  }
+
+  // Between two controllers, often nothing and sometimes hours. Machines go on, and the watchdog removes what expires.
+  void time_passes() {
+    if (faults_.dice().below(2) == 0) return;
+    int64_t steps = faults_.dice().below(24);
+    ++ends_["= hours between two controllers"];
+    for (int64_t i = 0; i < steps; ++i) {
+      clock_.sleep(std::chrono::minutes(10));
+      if (provider_.existing() == 0) continue;
+      bool immortal = true;
+      KillerFailpoints failpoints(faults_, immortal);
+      auto store = open_store({folder_ + "/store.sqlite3", &failpoints}, clock_);
+      if (!store) return violated("the watchdog cannot open the store");
+      auto reaped = reap_with(**store, "");
+      for (const Reaped& one : reaped ? *reaped : std::vector<Reaped>{})
+        if (one.action == ReapAction::kDestroyed) expired_.insert(one.machine.name);
+    }
+  }
+
+  Result<std::vector<Reaped>> reap_with(Store& store, const std::string& run) {
+    StoreBook book(
+        store, [](const std::string&) { return Result<bool>(false); }, [](const std::string&) { return false; });
+    ReapOptions options;
+    BENCHCTL_TRY(options.owner, store.owner());
+    options.run = run;
+    options.now_unix = clock_.unix_ms() / 1000;
+    return reap({{"fake", &provider_}}, book, options, clock_);
   }
 
   void check_time(Nanos begin) {
@@ -239,15 +272,8 @@ class Schedule {
     if (!store) return violated("the store cannot be opened at the end: " + store.error().message);
     check_results(**store);
     // Whatever happened: reap finds and removes the rest.
-    StoreBook book(
-        **store, [](const std::string&) { return Result<bool>(false); }, [](const std::string&) { return false; });
-    ReapOptions options;
-    auto owner = (*store)->owner();
-    options.owner = owner ? *owner : "";
-    options.run = kRun;
-    options.now_unix = clock_.unix_ms() / 1000;
     clock_.sleep(std::chrono::minutes(3));  // longer than any list lags
-    auto reaped = reap({{"fake", &provider_}}, book, options, clock_);
+    auto reaped = reap_with(**store, kRun);
     if (!reaped) violated("reap: " + reaped.error().message);
     if (provider_.existing() != 0) violated("a machine is leaked: not even reap finds it");
     if (exit_code_ && provider_.cost() > max_cost_ + 1e-9 && exit_code_ != 8)
@@ -274,7 +300,20 @@ class Schedule {
     }
     check_values();
     check_nothing_lost(store, *machines);
+    if (exit_code_ == 0) check_good(*trials);
     if (exit_code_ == 0) check_complete(store, *trials, *machines);
+  }
+
+  // A run that calls itself good has no trial whose newest attempt is not.
+  void check_good(const std::vector<TrialRow>& trials) {
+    std::map<std::tuple<int64_t, int>, const TrialRow*> newest;
+    for (const TrialRow& trial : trials) {
+      if (trial.round <= 0) continue;
+      const TrialRow*& known = newest[{trial.number, trial.round}];
+      if (known == nullptr || known->attempt < trial.attempt) known = &trial;
+    }
+    for (const auto& [key, trial] : newest)
+      if (trial->verdict != "ok") violated("exit 0, and a trial is " + trial->verdict);
   }
 
   void check_values() {
@@ -301,7 +340,8 @@ class Schedule {
       if (faults_.possible(fault)) return;
     for (const MachineRow& machine : machines) {
       auto sim = provider_.machines().find(machine.lease.name);
-      if (sim == provider_.machines().end()) continue;
+      // Nobody came before it expired: what it had is gone with it.
+      if (sim == provider_.machines().end() || expired_.count(machine.lease.name) != 0) continue;
       auto units = store.units(machine.id);
       if (!units) return violated("the units cannot be read");
       for (const std::string& unit : sim->second->sealed())
@@ -341,6 +381,7 @@ class Schedule {
   std::string reason_;
   std::string broken_;
   Counts ends_;
+  std::set<std::string> expired_;  // machines that the watchdog removed
 };
 
 }  // namespace
