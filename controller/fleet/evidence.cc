@@ -90,7 +90,8 @@ Result<std::string> newest_output(const std::string& folder, int64_t trial, int6
 }
 
 Status Evidence::save(Store& store) {
-  for (const auto& [key, row] : rows_) {
+  for (const auto& entry : rows_) {
+    const TraceRow& row = entry.second;
     BENCHCTL_TRY(auto known, store.traces(row.run));
     auto same = std::find_if(known.begin(), known.end(),
                              [&](const TraceRow& one) { return one.suite == row.suite && one.arm == row.arm; });

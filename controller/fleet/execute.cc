@@ -68,7 +68,8 @@ void add_earlier_failures(const RunInput& input, Store& store, RunOutcomeReport&
     const TrialRow*& known = newest[{trial.suite, trial.point, trial.arm, trial.aa_copy, trial.round, slot}];
     if (known == nullptr || known->attempt < trial.attempt) known = &trial;
   }
-  for (const auto& [key, trial] : newest) {
+  for (const auto& entry : newest) {
+    const TrialRow* trial = entry.second;
     if (trial->verdict == "ok" || trial->verdict == "stopped") continue;
     const std::string& name = by_id.at(trial->machine)->lease.name;
     auto outcome = std::find_if(report.machines.begin(), report.machines.end(),
