@@ -152,7 +152,7 @@ TEST(CgroupReal, AGroupOfVersion2HoldsEndsAndCounts) {
   }
   char byte = 0;
   for (int i = 0; i < 5; ++i) ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  for (int i = 0; i < 500 && group.members().size() < 6; ++i) usleep(10'000);
+  for (int i = 0; i < 500 && group.members().size() != 6; ++i) usleep(10'000);  // those between go first
   EXPECT_EQ(group.members().size(), 6u);
   group.kill();
   int status = 0;

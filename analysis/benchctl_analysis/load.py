@@ -71,12 +71,15 @@ def parse_json(text: object) -> dict[str, Any]:
 def open_store(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise LoadError(f"{path}: no such store")
+    connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
         raise LoadError(f"{path}: cannot be opened as a store: {error}") from error
     return connection
 

@@ -192,6 +192,9 @@ class StoreMaker:
                     "toolchains": {"c": {"CC_VERSION": "gcc 12.2.0"}, "rust": {"RUSTC_VERSION": "1.96.0"}}, **manifest}  # fmt: skip
         self.db.execute("INSERT INTO bundle VALUES (?, 'request_shape', 'main', ?)", (sha, json.dumps(manifest)))
 
+    def __del__(self) -> None:
+        self.db.close()  # a test that failed on its way did not; closing twice is nothing
+
     def close(self) -> Path:
         self.db.commit()
         self.db.close()

@@ -7,6 +7,7 @@ import random
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -228,7 +229,7 @@ def test_where_exclusions_matter_the_verdict_is_inconclusive(small: Small, repor
     assert row_of(store, "rust_rusqlite")["verdict"] == "inconclusive"
     assert "with the left-out attempts lies outside" in page(store)
     # The same rounds with attempts that say the same: the verdict stands.
-    with sqlite3.connect(store) as db:
+    with closing(sqlite3.connect(store)) as db, db:
         db.execute(
             "UPDATE sample SET value = value / 1.4 WHERE trial IN (SELECT t.id FROM trial t JOIN name n ON n.id = t.arm"
             " WHERE n.text = 'rust_rusqlite' AND round BETWEEN 1 AND 16 AND attempt = 1)"

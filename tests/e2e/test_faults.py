@@ -33,7 +33,7 @@ command = ["./slow"]
 format = "generic"
 """
 # Long enough for a fault to meet it.
-SLOW = "#!/bin/sh\nsleep 6\necho case,metric,unit,value,better,check\necho one,time,ms,1,lower,x\n"
+SLOW = "#!/bin/sh\nsleep 10\necho case,metric,unit,value,better,check\necho one,time,ms,1,lower,x\n"
 
 
 class Machine:
@@ -72,7 +72,7 @@ def during_round_2(bench: Bench) -> Iterator[tuple[Machine, Callable[[], tuple[i
         said.append(line)
         if "round 1 of 3 is home" in line:
             break
-    time.sleep(2)  # into the second trial
+    time.sleep(1)  # into the second trial
 
     def end() -> tuple[int, str]:
         _, err = process.communicate(timeout=300)

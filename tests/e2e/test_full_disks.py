@@ -104,7 +104,7 @@ def test_of_the_store_itself(bench: Bench, small_disk: Path) -> None:
     process.terminate()
     _, err = process.communicate(timeout=120)
     assert process.returncode == 7, err
-    assert "machine removed" in said + err
+    assert "machine given back" in said + err
     assert not list(Path("/var/lib/benchctl/local").glob("*.full-store"))
 
 
