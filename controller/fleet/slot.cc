@@ -305,7 +305,12 @@ void Slot::measure() {
                [this] { return quiet_again(); });
     Status ran = job.run(hold_->adopted, hold_->seal_at);
     hold_->collected = ran.ok();
-    return ran;
+    if (!ran || world_.stop.requested() || !outcome().errors.empty()) return ran;
+    // Whatever the agent says of itself: what is not here is missing.
+    BENCHCTL_TRY(auto done, trials_at_home());
+    BENCHCTL_TRY(MachineJob missing, make_job(input_, world_.store, hold_->facts, index_in_run_, done));
+    if (missing.job.rounds.empty()) return {};
+    return Error{ErrorKind::kInterrupted, "rounds are missing: run them by benchctl resume " + input_.id};
   }();
   if (!measured) fail(measured.error());
 }

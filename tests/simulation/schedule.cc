@@ -224,9 +224,12 @@ class Schedule {
       KillerFailpoints failpoints(faults_, immortal);
       auto store = open_store({folder_ + "/store.sqlite3", &failpoints}, clock_);
       if (!store) return violated("the watchdog cannot open the store");
-      auto reaped = reap_with(**store, "");
-      for (const Reaped& one : reaped ? *reaped : std::vector<Reaped>{})
-        if (one.action == ReapAction::kDestroyed) expired_.insert(one.machine.name);
+      std::set<std::string> standing;
+      for (const auto& [name, machine] : provider_.machines())
+        if (provider_.find(name) != nullptr) standing.insert(name);
+      (void)reap_with(**store, "");
+      for (const std::string& name : standing)
+        if (provider_.find(name) == nullptr) expired_.insert(name);
     }
   }
 

@@ -228,6 +228,7 @@ void SimMachine::step() {
 void SimMachine::begin_round() {
   for (round_ = 0; round_ < job_->rounds.size(); ++round_)
     if (sealed_names_.count(unit_of(job_->rounds[round_].round)) == 0) break;
+  if (cut_short_) return finish(7, "stopped before all rounds were run");
   if (round_ == job_->rounds.size()) {
     if (job_->harden.as_object().empty()) return finish(0, "");
     emit("quiet_proof", Json::object({{"when", "end"}, {"ok", stays_quiet_}, {"problems", Json::array()}}));
@@ -292,6 +293,7 @@ void SimMachine::finish_trial() {
 }
 
 void SimMachine::seal_round(bool complete) {
+  cut_short_ = cut_short_ || !complete;
   int round = job_->rounds[round_].round;
   std::string unit = unit_of(round);
   // Sorted by path, as the pack wants them; the bytes follow the same order.

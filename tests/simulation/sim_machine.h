@@ -81,7 +81,7 @@ class SimMachine {
 
   std::optional<Job> job_;
   std::string job_text_;
-  bool running_ = false, done_ = false, silent_ = false, stop_asked_ = false, ignores_stop_ = false;
+  bool running_ = false, done_ = false, silent_ = false, stop_asked_ = false, ignores_stop_ = false, cut_short_ = false;
   Nanos next_at_{0};
   At at_ = At::kRound;
   size_t round_ = 0, trial_ = 0;
