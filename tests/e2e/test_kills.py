@@ -22,7 +22,7 @@ profile = "quiet"
 [limits]
 ttl = "{ttl}"
 [schedule]
-runs = 2
+runs = 3
 warmup_rounds = 1
 [[suite]]
 name = "one"
@@ -56,7 +56,7 @@ def test_after_each_intent_and_each_done(bench: Bench, nothing_left: None) -> No
     done = bench("run", "--plan", str(plan), "--id", "whole")
     assert done.code == 0, done.err
     whole = trials(bench, "whole")
-    assert [round for _, _, round, _ in whole] == [0, 1, 2]
+    assert [round for _, _, round, _ in whole] == [0, 1, 2, 3]
     steps = [
         name
         for (name,) in bench.query(
@@ -102,7 +102,11 @@ def test_killed_in_every_life_and_reaped(bench: Bench, nothing_left: None) -> No
     # What had come home stands, the missing rounds run on another machine as a block of their own.
     done = bench("resume", "r")
     assert done.code == 0, done.err
-    assert [(round, verdict) for _, _, round, verdict in trials(bench, "r") if round > 0] == [(1, "ok"), (2, "ok")]
+    assert [(round, verdict) for _, _, round, verdict in trials(bench, "r") if round > 0] == [
+        (1, "ok"),
+        (2, "ok"),
+        (3, "ok"),
+    ]
     machines = bench.query("SELECT machine, state FROM v_machines WHERE run = 'r' ORDER BY machine_id")
     assert [state for _, state in machines] == ["gone", "gone"]
 
@@ -113,7 +117,7 @@ def test_a_stopped_run_goes_on(bench: Bench, nothing_left: None) -> None:
     process = bench.start("run", "--plan", str(plan), "--id", "s")
     assert process.stderr is not None
     for line in process.stderr:
-        if "round 1 of 2 is home" in line:
+        if "round 1 of 3 is home" in line:
             process.terminate()
             break
     _, err = process.communicate(timeout=200)
@@ -123,7 +127,7 @@ def test_a_stopped_run_goes_on(bench: Bench, nothing_left: None) -> None:
     done = bench("resume", "s")
     assert done.code == 0, done.err
     scored = bench.query("SELECT round, verdict FROM v_trials WHERE run = 's' AND round > 0 ORDER BY round, attempt")
-    assert [(round, verdict) for round, verdict in scored if verdict == "ok"] == [(1, "ok"), (2, "ok")]
+    assert [(round, verdict) for round, verdict in scored if verdict == "ok"] == [(1, "ok"), (2, "ok"), (3, "ok")]
 
 
 def test_the_watchdog_removes_what_expired(bench: Bench, nothing_left: None) -> None:
