@@ -65,10 +65,16 @@ Status make_run_folder(const std::string& runs_dir, const std::string& id) {
   return errno_error("mkdir " + folder, ErrorKind::kUsage);
 }
 
-// `attach`, `cancel` and `reap` look at the lock by taking it for a moment: such a holder names no run.
+// `attach`, `cancel`, `reap` and the watchdog look at the lock by taking it for a moment: such a holder names no run,
+// or has not come to say anything.
+bool only_looks(const Error& error) {
+  return error.message.find("held by run ,") != std::string::npos ||
+         error.message.find("did not say its name") != std::string::npos;
+}
+
 Result<FileLock> take_store(Store& store, const std::string& id, Clock& clock) {
   auto lock = store.lock(id);
-  for (int again = 0; !lock && again < 20 && lock.error().message.find("held by run ,") != std::string::npos; ++again) {
+  for (int again = 0; !lock && again < 40 && only_looks(lock.error()); ++again) {
     clock.sleep(std::chrono::milliseconds(50));
     lock = store.lock(id);
   }
