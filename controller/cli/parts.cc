@@ -161,6 +161,12 @@ StoreBook lease_book(Store& store, Parts& parts) {
 
 Result<std::optional<LockHolder>> lock_holder(Store& store) {
   auto mine = store.lock("");
+  // Who has it for an instant only, or has just begun, has not said its name yet.
+  for (int again = 0; !mine && again < 40 && mine.error().message.find("did not say its name") != std::string::npos;
+       ++again) {
+    SystemClock().sleep(std::chrono::milliseconds(50));
+    mine = store.lock("");
+  }
   if (mine) return std::optional<LockHolder>();
   if (mine.error().kind != ErrorKind::kInterrupted) return mine.error();
   // "store PATH is held by run R, pid P on HOST, since T"
