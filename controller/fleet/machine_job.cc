@@ -18,7 +18,7 @@ constexpr int64_t kEvidenceTrials = 500;
 constexpr Json::Caps kJobCaps{.bytes = 256 << 20, .depth = 32, .values = 20'000'000};
 
 std::string job_path(const std::string& run_folder, const std::string& machine) {
-  return run_folder + "/machines/" + machine + ".job.json";
+  return run_folder + "/jobs/" + machine + ".json";
 }
 
 // Point hashes by suite and label; the points themselves go to the store.
@@ -84,7 +84,7 @@ Status save_job(const std::string& run_folder, const std::string& machine, const
   Json document = Json::object();
   document.set("job", to_json(job.job));
   document.set("points", std::move(points));
-  BENCHCTL_CHECK(make_dirs(run_folder + "/machines"));
+  BENCHCTL_CHECK(make_dirs(run_folder + "/jobs"));
   return write_atomic(job_path(run_folder, machine), document.dump() + "\n");
 }
 

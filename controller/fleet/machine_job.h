@@ -1,4 +1,4 @@
-// The job of one machine: made from the plan and the machine's facts, kept beside its raw files so that a controller
+// The job of one machine: made from the plan and the machine's facts, kept in the run's folder so that a controller
 // that comes later goes on with exactly the same.
 #pragma once
 
@@ -21,7 +21,7 @@ struct MachineJob {
 Result<MachineJob> make_job(const RunInput& input, Store& store, const Facts& facts, int index_in_run,
                             const std::vector<TrialRow>& done);
 
-// <run folder>/machines/<name>.job.json; on the disk when it returns.
+// <run folder>/jobs/<name>.json; on the disk when it returns.
 Status save_job(const std::string& run_folder, const std::string& machine, const MachineJob& job);
 // A job without rounds when there is none: the machine was never started.
 Result<MachineJob> load_job(const std::string& run_folder, const std::string& machine);
