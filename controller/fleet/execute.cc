@@ -47,9 +47,8 @@ Status count_earlier_costs(const RunInput& input, RunWorld& world, Budget& budge
       return Error{ErrorKind::kInterrupted, "the price of " + machine.lease.name + " cannot be asked now (" +
                                                 price.error().message + "): try again"};
     BENCHCTL_TRY(int64_t lived, lived_ms(world.store, machine, world.clock.unix_ms()));
-    bool left = machine.state == MachineRowState::kGone || machine.state == MachineRowState::kReleased;
     budget.settle(machine.lease.name, *price,
-                  left ? lived : std::max(lived, longest_life_ms(input.plan.limits, input.keep_ms)));
+                  machine.has_left() ? lived : std::max(lived, longest_life_ms(input.plan.limits, input.keep_ms)));
   }
   return {};
 }

@@ -4,15 +4,12 @@
 #include <utility>
 
 #include "controller/fleet/machine_record.h"
+#include "controller/fleet/times.h"
 #include "lib/text.h"
 
 namespace benchctl {
 namespace {
 
-constexpr int64_t kBootMs = 5 * 60'000;
-constexpr int64_t kConnectMs = 60'000;
-constexpr int64_t kShortCallMs = 60'000;
-constexpr int64_t kTransferMs = 10 * 60'000;
 constexpr int64_t kStopMs = 5 * 60'000;
 // How long the events may be silent before we ask whether the agent still lives.
 constexpr int64_t kSilenceMs = 60'000;
@@ -73,8 +70,7 @@ Status JobRun::start_unless(bool may_be_started) {
   if (may_be_started) {
     auto state = link_.agent().state(input_.id, in(kShortCallMs));
     if (!state && state.error().kind == ErrorKind::kProvisioning && !world_.stop.requested()) {
-      say("connection lost (" + state.error().message + "); connecting again");
-      BENCHCTL_CHECK(reconnect());
+      BENCHCTL_CHECK(reconnect_after(state.error()));
       state = link_.agent().state(input_.id, in(kShortCallMs));
     }
     if (!state && state.error().kind == ErrorKind::kProvisioning) return state.error();
@@ -89,8 +85,7 @@ Status JobRun::start_unless(bool may_be_started) {
       if (started || started.error().kind != ErrorKind::kProvisioning || tries == kStartTries ||
           world_.stop.requested())
         return started;
-      say("connection lost (" + started.error().message + "); connecting again");
-      BENCHCTL_CHECK(reconnect());
+      BENCHCTL_CHECK(reconnect_after(started.error()));
     }
   });
 }
@@ -103,9 +98,8 @@ Status JobRun::follow(Deadline seal_at) {
     if (world_.stop.requested()) return collect();
     if (!done) {
       if (done.error().kind != ErrorKind::kProvisioning) return done.error();
-      say("connection lost (" + done.error().message + "); connecting again");
       world_.clock.sleep(std::chrono::seconds(1));
-      BENCHCTL_CHECK(reconnect());
+      BENCHCTL_CHECK(reconnect_after(done.error()));
     }
     if (seal_at.passed(world_.clock)) {
       BENCHCTL_CHECK(collect());
@@ -151,7 +145,8 @@ Status JobRun::collect_once(Deadline end) {
   return *done ? Status() : Error{ErrorKind::kProvisioning, "the agent did not stop within its time"};
 }
 
-Status JobRun::reconnect() {
+Status JobRun::reconnect_after(const Error& lost) {
+  say("connection lost (" + lost.message + "); connecting again");
   Deadline end = in(kBootMs);
   while (true) {
     auto opened = link_.open(end, !world_.stop.requested());

@@ -40,7 +40,7 @@ class JobRun {
   // machine until its time is over.
   Status bring_home(const Json& sealed, const RoundSpec* round);
   Status try_to_bring_home(const Json& sealed, const RoundSpec* round);
-  Status reconnect();
+  Status reconnect_after(const Error& lost);
   void note(const UnitResult& result);
   void show_first_number(const std::string& folder, const RoundSpec& round);
   void fail(const Error& error);

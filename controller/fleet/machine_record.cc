@@ -63,7 +63,7 @@ Status add_proof(Store& store, int64_t machine, Json proof) {
 
 Result<int64_t> lived_ms(Store& store, const MachineRow& machine, int64_t now_ms) {
   int64_t end = now_ms;
-  if (machine.state == MachineRowState::kGone || machine.state == MachineRowState::kReleased) {
+  if (machine.has_left()) {
     BENCHCTL_TRY(auto steps, store.steps(machine.id));
     if (!steps.empty()) end = steps.back().done_ms.value_or(now_ms);
   }

@@ -4,6 +4,7 @@
 
 #include "controller/fleet/machine_record.h"
 #include "controller/fleet/requirements.h"
+#include "controller/fleet/times.h"
 #include "controller/remote/harden_client.h"
 #include "lib/text.h"
 #include "provisioning/cloud_init/rotate_host_key.h"
@@ -14,12 +15,6 @@
 namespace benchctl {
 namespace {
 
-// Bounds for one operation each; a slow cloud needs minutes to boot, nothing else here takes more than seconds.
-constexpr int64_t kBootMs = 5 * 60'000;
-constexpr int64_t kConnectMs = 60'000;
-constexpr int64_t kAgainMs = 2 * 60'000;  // to a machine that has been reached before
-constexpr int64_t kShortCallMs = 60'000;
-constexpr int64_t kTransferMs = 10 * 60'000;
 constexpr int64_t kReleaseMs = 5 * 60'000;
 // What comes home and goes away after the last trial must fit into the time to live.
 constexpr int64_t kSealBeforeEndMs = 15 * 60'000;
@@ -60,6 +55,17 @@ void Slot::begin_hold(Lease lease, Nanos left) {
   Nanos margin = std::min<Nanos>(std::chrono::milliseconds(kSealBeforeEndMs), left / 8);
   hold_->seal_at = Deadline::in(world_.clock, left - margin);
   outcomes_.push_back({hold_->lease.name, 0, {}, {}, ""});
+}
+
+void Slot::begin_steps(int64_t machine_id) {
+  hold_->id = machine_id;
+  hold_->steps.emplace(world_.store, world_.failpoints, machine_id,
+                       [link = &*hold_->link] { return link->counts().channels; });
+}
+
+JobRun Slot::job_run() {
+  return JobRun(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job,
+                [this] { return quiet_again(); });
 }
 
 bool Slot::may_reroll(const Error& error) const {
@@ -127,9 +133,8 @@ Status Slot::make_machine() {
   BENCHCTL_TRY(auto price, provider_->price(fleet_.spec));
   BENCHCTL_CHECK(share_.budget.reserve(lease.name, price, longest_life_ms(input_.plan.limits, input_.keep_ms)));
   begin_hold(lease, std::chrono::milliseconds(ttl_ms));
-  BENCHCTL_TRY(hold_->id, world_.store.add_lease(lease, fleet_.spec, isolated_));
-  hold_->steps.emplace(world_.store, world_.failpoints, hold_->id,
-                       [link = &*hold_->link] { return link->counts().channels; });
+  BENCHCTL_TRY(int64_t id, world_.store.add_lease(lease, fleet_.spec, isolated_));
+  begin_steps(id);
   return hold_->steps->run("create", [&]() -> Status {
     world_.progress.now(lease.name, "making the machine");
     Bootstrap bootstrap;
@@ -256,9 +261,7 @@ Status Slot::put_back_quietness() {
   bool begun = std::any_of(steps.begin(), steps.end(), [](const StepRow& step) { return step.name == "harden"; });
   if (!begun || row.agent_sha256.empty()) return {};
   return hold_->steps->run("put back", [&]() -> Status {
-    hold_->link->target(*row.endpoint, input_.identity, row.host_key);
-    BENCHCTL_CHECK(hold_->link->open(in(kAgainMs), false));
-    hold_->link->use_agent(row.agent_sha256);
+    BENCHCTL_CHECK(open_again(row));
     BENCHCTL_CHECK(put_back(quiet_step(), *input_.harden));
     say("put back as it was found");
     return {};
@@ -277,8 +280,7 @@ Status Slot::equip_machine() {
   }
   BENCHCTL_TRY(hold_->job, load_job(input_.folder, hold_->lease.name));
   if (hold_->job.job.rounds.empty()) {
-    BENCHCTL_TRY(auto done, trials_at_home());
-    BENCHCTL_TRY(hold_->job, make_job(input_, world_.store, hold_->facts, index_in_run_, done));
+    BENCHCTL_TRY(hold_->job, missing_job(hold_->facts));
     Job& job = hold_->job.job;
     job.machine = hold_->lease.name;
     job.bundles_dir = agent.bundles_dir();
@@ -301,14 +303,11 @@ void Slot::measure() {
       world_.progress.now(hold_->lease.name, "waiting for its turn on this computer");
       BENCHCTL_TRY(turn, world_.host_turn(hold_->seal_at));
     }
-    JobRun job(input_, world_, hold_->id, hold_->lease.name, *hold_->link, *hold_->steps, outcome(), hold_->job,
-               [this] { return quiet_again(); });
-    Status ran = job.run(hold_->adopted, hold_->seal_at);
+    Status ran = job_run().run(hold_->adopted, hold_->seal_at);
     hold_->collected = ran.ok();
     if (!ran || world_.stop.requested() || !outcome().errors.empty()) return ran;
     // Whatever the agent says of itself: what is not here is missing.
-    BENCHCTL_TRY(auto done, trials_at_home());
-    BENCHCTL_TRY(MachineJob missing, make_job(input_, world_.store, hold_->facts, index_in_run_, done));
+    BENCHCTL_TRY(MachineJob missing, missing_job(hold_->facts));
     if (missing.job.rounds.empty()) return {};
     return Error{ErrorKind::kInterrupted, "rounds are missing: run them by benchctl resume " + input_.id};
   }();

@@ -62,8 +62,14 @@ class Slot {
   Status collect_first();
   Status put_back_quietness();
   bool may_reroll(const Error& error) const;
+  Result<std::vector<MachineRow>> machines_of_slot();
   Result<std::vector<TrialRow>> trials_at_home();
+  // The job of all that is not at home, on a machine of these facts.
+  Result<MachineJob> missing_job(const Facts& facts);
+  JobRun job_run();
   void begin_hold(Lease lease, Nanos left);
+  void begin_steps(int64_t machine_id);
+  Status open_again(const MachineRow& row);
   MachineOutcome& outcome() { return outcomes_.back(); }
   void fail(const Error& error);
   void say(const std::string& text) { world_.progress.say(hold_->lease.name, text); }
