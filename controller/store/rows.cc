@@ -1,5 +1,7 @@
 #include "controller/store/rows.h"
 
+#include "provisioning/endpoint_json.h"
+
 namespace benchctl {
 
 std::string_view name_of(RunOutcome outcome) {
@@ -79,30 +81,15 @@ Result<MachineSpec> machine_spec_from_json(const Json& json) {
 Json to_json(const Endpoint& endpoint) {
   Json json = Json::object();
   json.set("kind", endpoint.kind == Endpoint::Kind::kLocal ? "local" : "ssh");
-  json.set("host", endpoint.host);
-  json.set("port", endpoint.port);
-  json.set("user", endpoint.user);
-  json.set("netns", endpoint.netns);
-  json.set("work_dir", endpoint.work_dir);
-  json.set("key_file", endpoint.key_file);
-  json.set("host_key", endpoint.host_key);
-  json.set("become", endpoint.become);
+  add_endpoint_members(json, endpoint);
   return json;
 }
 
 Result<Endpoint> endpoint_from_json(const Json& json) {
-  Endpoint endpoint;
+  Endpoint endpoint = endpoint_of_members(json);
   BENCHCTL_TRY(std::string kind, json.need_string("kind"));
   if (kind != "ssh" && kind != "local") return Error{ErrorKind::kInternal, "endpoint of an unknown kind"};
   endpoint.kind = kind == "local" ? Endpoint::Kind::kLocal : Endpoint::Kind::kSsh;
-  endpoint.host = json["host"].as_string();
-  endpoint.port = static_cast<int>(json["port"].as_int(22));
-  endpoint.user = json["user"].as_string();
-  endpoint.netns = json["netns"].as_string();
-  endpoint.work_dir = json["work_dir"].as_string();
-  endpoint.key_file = json["key_file"].as_string();
-  endpoint.host_key = json["host_key"].as_string();
-  endpoint.become = json["become"].as_string();
   return endpoint;
 }
 

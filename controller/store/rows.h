@@ -50,6 +50,9 @@ struct MachineRow {
   std::string reason;
   std::string agent_sha256;  // the agent that runs the job there
   std::string hardening;     // JSON document; empty: not asked for
+
+  // Nothing of it is left to us: destroyed, or given back.
+  bool has_left() const { return state == MachineRowState::kGone || state == MachineRowState::kReleased; }
 };
 
 struct MachineFacts {

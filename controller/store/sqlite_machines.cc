@@ -92,10 +92,6 @@ Status SqliteStore::machine_created(int64_t machine, const std::string& provider
                         provider_id, endpoint ? to_json(*endpoint).dump() : std::string());
 }
 
-Status SqliteStore::set_endpoint(int64_t machine, const Endpoint& endpoint) {
-  return update_machine(machine, "UPDATE machine SET endpoint = ? WHERE id = ?", to_json(endpoint).dump());
-}
-
 Status SqliteStore::set_host_key(int64_t machine, const std::string& pin) {
   return update_machine(machine, "UPDATE machine SET host_key = ? WHERE id = ?", pin);
 }

@@ -33,7 +33,6 @@ class SqliteStore final : public Store {
   Result<int64_t> add_lease(const Lease& lease, const MachineSpec& spec, bool isolated) override;
   Status machine_created(int64_t machine, const std::string& provider_id,
                          const std::optional<Endpoint>& endpoint) override;
-  Status set_endpoint(int64_t machine, const Endpoint& endpoint) override;
   Status set_host_key(int64_t machine, const std::string& pin) override;
   Status set_agent_dir(int64_t machine, const std::string& folder) override;
   Status set_isolated(int64_t machine, bool isolated) override;

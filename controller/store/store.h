@@ -82,7 +82,6 @@ class Store {
   virtual Result<int64_t> add_lease(const Lease& lease, const MachineSpec& spec, bool isolated) = 0;
   virtual Status machine_created(int64_t machine, const std::string& provider_id,
                                  const std::optional<Endpoint>& endpoint) = 0;  // state exists
-  virtual Status set_endpoint(int64_t machine, const Endpoint& endpoint) = 0;
   virtual Status set_host_key(int64_t machine, const std::string& pin) = 0;
   virtual Status set_agent_dir(int64_t machine, const std::string& folder) = 0;  // the run's folder on the machine
   virtual Status set_isolated(int64_t machine, bool isolated) = 0;               // known only once it is reached

@@ -4,6 +4,7 @@
 
 #include "lib/files.h"
 #include "lib/text.h"
+#include "provisioning/endpoint_json.h"
 
 namespace benchctl {
 namespace {
@@ -19,37 +20,19 @@ Json to_json(const Machine& machine) {
   json.set("run", machine.run);
   json.set("owner", machine.owner);
   json.set("expires_unix", machine.expires_unix);
-  const Endpoint& at = *machine.endpoint;
-  json.set("host", at.host);
-  json.set("port", at.port);
-  json.set("user", at.user);
-  json.set("netns", at.netns);
-  json.set("work_dir", at.work_dir);
-  json.set("key_file", at.key_file);
-  json.set("host_key", at.host_key);
-  json.set("become", at.become);
+  add_endpoint_members(json, *machine.endpoint);
   return json;
 }
 
 Machine machine_from_json(const Json& json) {
-  Machine machine{"ssh",
-                  json["id"].as_string(),
-                  json["name"].as_string(),
-                  json["nonce"].as_string(),
-                  json["run"].as_string(),
-                  json["owner"].as_string(),
-                  json["expires_unix"].as_int(),
-                  Endpoint{}};
-  Endpoint& at = *machine.endpoint;
-  at.host = json["host"].as_string();
-  at.port = static_cast<int>(json["port"].as_int(22));
-  at.user = json["user"].as_string();
-  at.netns = json["netns"].as_string();
-  at.work_dir = json["work_dir"].as_string();
-  at.key_file = json["key_file"].as_string();
-  at.host_key = json["host_key"].as_string();
-  at.become = json["become"].as_string();
-  return machine;
+  return Machine{"ssh",
+                 json["id"].as_string(),
+                 json["name"].as_string(),
+                 json["nonce"].as_string(),
+                 json["run"].as_string(),
+                 json["owner"].as_string(),
+                 json["expires_unix"].as_int(),
+                 endpoint_of_members(json)};
 }
 
 // The document without the machine of that nonce.
