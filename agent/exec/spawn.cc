@@ -15,6 +15,7 @@
 #include <cstring>
 
 #include "agent/exec/cpu_list.h"
+#include "lib/argv.h"
 #include "lib/pipe.h"
 
 namespace benchctl {
@@ -112,13 +113,6 @@ void close_other_descriptors(int keep) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   execve(plan.argv[0], plan.argv, plan.environment);
   fail(plan, Step::kExec);
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> list;
-  for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
-  list.push_back(nullptr);
-  return list;
 }
 
 }  // namespace

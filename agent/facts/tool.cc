@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "lib/argv.h"
 #include "lib/files.h"
 #include "lib/text.h"
 
@@ -34,9 +35,6 @@ std::string find_tool(const std::string& name) {
 
 // posix_spawn with stdout into `out`; the child has a group of its own and default signals.
 Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& argv, int out, bool errors_too) {
-  std::vector<char*> arguments;
-  for (const std::string& word : argv) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
   const char* environment[] = {
       "LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/", "TERM=dumb", "SYSTEMD_COLORS=0", "SYSTEMD_PAGER=",
       nullptr};
@@ -59,8 +57,8 @@ Result<pid_t> spawn(const std::string& path, const std::vector<std::string>& arg
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
-  int error =
-      posix_spawn(&pid, path.c_str(), &actions, &attributes, arguments.data(), const_cast<char* const*>(environment));
+  int error = posix_spawn(&pid, path.c_str(), &actions, &attributes, pointers(argv).data(),
+                          const_cast<char* const*>(environment));
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return problem(std::string("cannot start: ") + std::strerror(error));

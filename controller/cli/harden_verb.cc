@@ -57,9 +57,7 @@ Result<Target> connect_to_machine(Context& context, Parts& parts, const MachineR
   const Endpoint& endpoint = *machine.endpoint;
   ConnectRequest request{endpoint, {}, machine.host_key, Deadline::in(*context.clock, std::chrono::seconds(60))};
   if (endpoint.kind == Endpoint::Kind::kSsh) {
-    const std::string keys = parts.keys_dir(machine.lease.run);
-    BENCHCTL_TRY(request.identity.private_key, read_file(keys + "/client", 64 << 10));
-    BENCHCTL_TRY(request.identity.public_key, read_file(keys + "/client.pub", 64 << 10));
+    BENCHCTL_TRY(request.identity, parts.kept_run_identity(machine.lease.run));
   }
   Target target;
   BENCHCTL_TRY(target.transport, parts.connector().connect(request));

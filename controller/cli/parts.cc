@@ -102,7 +102,10 @@ Result<SshIdentity> Parts::new_run_identity(const std::string& run) {
 }
 
 Result<SshIdentity> Parts::run_identity(const std::string& run) {
-  if (!exists(keys_dir(run) + "/client.pub")) return new_run_identity(run);
+  return exists(keys_dir(run) + "/client.pub") ? kept_run_identity(run) : new_run_identity(run);
+}
+
+Result<SshIdentity> Parts::kept_run_identity(const std::string& run) {
   SshIdentity identity;
   BENCHCTL_TRY(identity.private_key, read_file(keys_dir(run) + "/client", 64 << 10));
   BENCHCTL_TRY(identity.public_key, read_file(keys_dir(run) + "/client.pub", 64 << 10));

@@ -36,7 +36,9 @@ class Parts {
   Result<SshIdentity> make_identity();
   // The run's client key, 0600, outside the store; removed when its machines are gone.
   Result<SshIdentity> new_run_identity(const std::string& run);
-  // The same key again where it still is; a new one when it was removed with the run's machines.
+  // The key that the run's machines know.
+  Result<SshIdentity> kept_run_identity(const std::string& run);
+  // The same where it still is; a new one when it was removed with the run's machines.
   Result<SshIdentity> run_identity(const std::string& run);
   Status forget_run_identity(const std::string& run);
 

@@ -1,13 +1,12 @@
 // `run --plan FILE`: the main job.
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <iostream>
 
+#include "controller/cli/detached.h"
 #include "controller/cli/process.h"
 #include "controller/cli/run_pipeline.h"
 #include "controller/cli/verbs.h"
@@ -73,27 +72,9 @@ Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
 // environment and takes them out of there as its first act.
 Result<int> detach(const std::vector<std::string>& words, const std::string& id, Context& context, Parts& parts) {
   std::vector<std::string> environment = environment_with(context.credentials);
-  pid_t child = fork();
-  if (child < 0) return errno_error("fork");
-  if (child == 0) {
-    setsid();
-    signal(SIGHUP, SIG_IGN);
-    int null = open("/dev/null", O_RDWR);
-    int log = open((parts.runs_dir() + "/" + id + ".log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-    dup2(null, STDIN_FILENO);
-    dup2(log >= 0 ? log : null, STDOUT_FILENO);
-    dup2(log >= 0 ? log : null, STDERR_FILENO);
-    std::vector<std::string> argv = words;
-    std::vector<char*> raw;
-    for (std::string& word : argv) raw.push_back(word.data());
-    raw.push_back(nullptr);
-    std::vector<char*> entries;
-    for (std::string& entry : environment) entries.push_back(entry.data());
-    entries.push_back(nullptr);
-    execve("/proc/self/exe", raw.data(), entries.data());
-    _exit(127);
-  }
+  pid_t child = start_detached(words, environment, parts.runs_dir() + "/" + id + ".log");
   for (std::string& entry : environment) explicit_bzero(entry.data(), entry.size());
+  if (child < 0) return errno_error("fork");
   std::cout << id << "\n";
   std::cerr << "running as process " << child << "; follow it by: benchctl attach " << id << "\n";
   return 0;

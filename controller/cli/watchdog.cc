@@ -1,6 +1,5 @@
 #include "controller/cli/watchdog.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -9,6 +8,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "controller/cli/detached.h"
+#include "controller/cli/process.h"
 #include "controller/cli/verbs.h"
 #include "lib/text.h"
 #include "provisioning/lifecycle.h"
@@ -69,20 +70,10 @@ Result<int> watch(Context& context, Parts& parts, const std::string& word, int64
 }  // namespace
 
 RunWatchdog::RunWatchdog(const RunRow& run, Store& store) : store_(store), run_(run.id) {
-  std::string controller = std::to_string(getpid());
-  std::string log = run.folder + "/watchdog.log";
-  pid_ = fork();
-  if (pid_ != 0) return;
-  setsid();
-  int null = open("/dev/null", O_RDWR);
-  int out = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
-  dup2(null, STDIN_FILENO);
-  dup2(out >= 0 ? out : null, STDOUT_FILENO);
-  dup2(out >= 0 ? out : null, STDERR_FILENO);
-  close_range(3, ~0U, 0);
-  unsetenv("BENCHCTL_FAILPOINT");
-  execl("/proc/self/exe", "benchctl", "watchdog", "--run", run.id.c_str(), "--controller", controller.c_str(), nullptr);
-  _exit(127);
+  std::vector<std::string> environment = environment_with({});
+  std::erase_if(environment, [](const std::string& entry) { return entry.starts_with("BENCHCTL_FAILPOINT="); });
+  pid_ = start_detached({"benchctl", "watchdog", "--run", run.id, "--controller", std::to_string(getpid())},
+                        environment, run.folder + "/watchdog.log");
 }
 
 RunWatchdog::~RunWatchdog() {

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lib/argv.h"
 #include "lib/pipe.h"
 #include "lib/text.h"
 #include "provisioning/ssh/sigpipe_guard.h"
@@ -29,13 +30,6 @@ std::vector<std::string> login_environment() {
   std::string name = user != nullptr ? user->pw_name : std::to_string(getuid());
   return {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=" + home, "USER=" + name,
           "LOGNAME=" + name, "LANG=C.UTF-8"};
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
-  result.push_back(nullptr);
-  return result;
 }
 
 // A started command. Its zombie is kept until the end, so that its process group's number stays its own and the whole
