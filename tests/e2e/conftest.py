@@ -22,6 +22,7 @@ import pytest
 SOURCE = Path(os.environ.get("BENCHCTL_TEST_SOURCE", Path(__file__).parents[2]))
 BINARY = Path(os.environ.get("BENCHCTL_TEST_BINARY", SOURCE / "build/bin/benchctl"))
 FIXTURES = Path(__file__).parent / "fixtures"
+ONE_ROW = (FIXTURES / "one_row.sh").read_text()
 
 
 # Both arms in both modes, seven scored rounds: what every provider must carry through whole.
@@ -111,6 +112,18 @@ class Bench:
         assert runs, f"no run was begun: exit {done.code}\n{done.err}"
         run = runs[0]
         return done, run["run"], Path(run["folder"])
+
+    def program(self, name: str, text: str | None = None) -> Path:
+        """An executable beside the plan: this text, or that of the fixture of the same name."""
+        path = self.home / name
+        path.write_text((FIXTURES / f"{name}.sh").read_text() if text is None else text)
+        path.chmod(0o755)
+        return path
+
+    def sha256_of(self, plan: Path) -> str:
+        """What --trust-plan wants."""
+        shown = self("plan", "show", str(plan)).out
+        return next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
 
     def query(self, sql: str, *values: object) -> list[tuple]:
         store = self.home / "state/store.sqlite3"

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, Bench, needs_root, unprivileged
+from conftest import ONE_ROW, Bench, needs_root, unprivileged
 
 PLAN = """schema = 1
 name = "bounds"
@@ -26,17 +26,14 @@ format = "generic"
 
 
 def plan(bench: Bench, provider: str = "local", fleet: str = "") -> Path:
-    (bench.home / "one").write_text((FIXTURES / "one_row.sh").read_text())
-    (bench.home / "one").chmod(0o755)
+    bench.program("one", ONE_ROW)
     path = bench.home / "plan.toml"
     path.write_text(PLAN.format(provider=provider, fleet=fleet))
     return path
 
 
 def trusted(bench: Bench, path: Path, *words: str):
-    shown = bench("plan", "show", str(path)).out
-    sha256 = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
-    return bench("run", "--plan", str(path), "--trust-plan", sha256, *words)
+    return bench("run", "--plan", str(path), "--trust-plan", bench.sha256_of(path), *words)
 
 
 def policy(bench: Bench, text: str) -> Path:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, Bench, needs_root
+from conftest import ONE_ROW, Bench, needs_root
 
 NAMES = [
     "DIGITALOCEAN_TOKEN",
@@ -154,8 +154,7 @@ def check_nowhere(bench: Bench, secret: str, code: int, out: bytes, err: bytes, 
 
 
 def write_dump(bench: Bench) -> Path:
-    (bench.home / "dump").write_text(DUMP)
-    (bench.home / "dump").chmod(0o755)
+    bench.program("dump", DUMP)
     return bench.home / "plan.toml"
 
 
@@ -176,8 +175,7 @@ def test_nowhere_after_a_run(bench: Bench, provider: str) -> None:
     secret = "canary-" + os.urandom(16).hex()
     plan = write_dump(bench)
     plan.write_text(PLAN.format(provider=provider))
-    shown = bench("plan", "show", str(plan)).out
-    trust = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    trust = bench.sha256_of(plan)
     result = carry(bench, secret, "run", "--plan", str(plan), "--trust-plan", trust)
     check_nowhere(bench, secret, *result)
     evidence = list(bench.home.rglob("out/environment"))
@@ -234,14 +232,12 @@ def test_closed_standard_streams_do_not_become_the_store(bench: Bench) -> None:
 def test_the_detached_run_takes_the_credentials_over(bench: Bench) -> None:
     secret = "canary-" + os.urandom(16).hex()
     plan = bench.home / "plan.toml"
-    (bench.home / "one").write_text((FIXTURES / "one_row.sh").read_text())
-    (bench.home / "one").chmod(0o755)
+    bench.program("one", ONE_ROW)
     plan.write_text(
         'schema = 1\nname = "d"\n[fleet.m]\nprovider = "local"\n[schedule]\nruns = 1\nwarmup_rounds = 0\n'
         '[[suite]]\nname = "one"\ncommand = ["./one"]\nformat = "generic"\n'
     )
-    shown = bench("plan", "show", str(plan)).out
-    trust = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    trust = bench.sha256_of(plan)
     bench.environment |= dict.fromkeys(NAMES, secret)
     run = bench("run", "--plan", str(plan), "--trust-plan", trust, "--detach").out.strip()
     for _ in range(200):

@@ -62,8 +62,7 @@ class Machine:
 @contextmanager
 def during_round_2(bench: Bench) -> Iterator[tuple[Machine, Callable[[], tuple[int, str]]]]:
     """A run whose first round is home; gives its machine and the wait for its end."""
-    (bench.home / "slow").write_text(SLOW)
-    (bench.home / "slow").chmod(0o755)
+    bench.program("slow", SLOW)
     (bench.home / "plan.toml").write_text(PLAN)
     process = bench.start("run", "--plan", str(bench.home / "plan.toml"), "--id", "f")
     assert process.stderr is not None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, Bench, needs_root
+from conftest import Bench, needs_root
 
 PLAN = """
 schema = 1
@@ -27,15 +27,9 @@ format = "generic"
 """
 
 
-def put(bench: Bench, name: str) -> None:
-    program = bench.home / name
-    program.write_text((FIXTURES / f"{name}.sh").read_text())
-    program.chmod(0o755)
-
-
 @needs_root
 def test_on_the_machine(bench: Bench, nothing_left: None) -> None:
-    put(bench, "hoard")
+    bench.program("hoard")
     done, run, _ = bench.run_plan(PLAN.format(provider="nspawn", fleet='disk = "256MiB"', program="hoard"))
     assert done.code == 6, done.err
     assert "no_space" in done.err
@@ -73,11 +67,10 @@ def until_full(process: subprocess.Popen[str]) -> str:
 
 
 def own_plan(bench: Bench, program: str) -> tuple[Path, str]:
-    put(bench, program)
+    bench.program(program)
     plan = bench.home / "plan.toml"
     plan.write_text(PLAN.format(provider="local", fleet="", program=program))
-    shown = bench("plan", "show", str(plan)).out
-    return plan, next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    return plan, bench.sha256_of(plan)
 
 
 @needs_root

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, SOURCE, Bench, inventory, needs_root
+from conftest import ONE_ROW, SOURCE, Bench, inventory, needs_root
 
 IMAGE = os.environ.get("BENCHCTL_TEST_IMAGE", "trixie")
 JOURNAL = "/var/lib/benchctl/harden.journal"
@@ -88,8 +88,7 @@ class Machine:
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory):
     bench = Bench(tmp_path_factory.mktemp("harden"))
-    (bench.home / "one").write_text((FIXTURES / "one_row.sh").read_text())
-    (bench.home / "one").chmod(0o755)
+    bench.program("one", ONE_ROW)
     done, run, _ = bench.run_plan(PLAN, "--keep", "20m")
     try:
         assert done.code == 0, done.err

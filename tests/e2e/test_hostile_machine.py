@@ -115,8 +115,7 @@ def hostile(bench: Bench, monkeypatch: pytest.MonkeyPatch):
         "BENCHCTL_PYTHON": str(SOURCE / "analysis/.venv/bin/python"),
     }
     for name, text in (("own", OWN), ("fails", FAILS)):
-        (bench.home / name).write_text(text)
-        (bench.home / name).chmod(0o755)
+        bench.program(name, text)
     real = place.parent / "real-agent"
     shutil.copy(REAL_AGENT, real)
 
@@ -151,8 +150,7 @@ class Peak:
 def carry(bench: Bench) -> tuple[int, str, str, int]:
     plan = bench.home / "plan.toml"
     plan.write_text(PLAN)
-    shown = bench("plan", "show", str(plan)).out
-    trust = next(line.split()[1] for line in shown.splitlines() if line.startswith("sha256"))
+    trust = bench.sha256_of(plan)
     process = bench.start("run", "--plan", str(plan), "--id", "hostile", "--trust-plan", trust)
     peak = Peak(process.pid)
     out, err = process.communicate(timeout=300)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, Bench, needs_root
+from conftest import Bench, needs_root
 
 pytestmark = needs_root
 
@@ -47,9 +47,7 @@ class Kept:
         key = home / "key"
         key.write_text((owner.home / "state/keys/host/client").read_text())
         key.chmod(0o600)
-        program = home / "one_row"
-        program.write_text((FIXTURES / "one_row.sh").read_text())
-        program.chmod(0o755)
+        self.user.program("one_row")
         self.plan = home / "plan.toml"
         self.plan.write_text(
             HOST.replace('name = "host"', 'name = "kept"').replace(
@@ -76,9 +74,7 @@ class Kept:
 
 @pytest.fixture
 def kept(bench: Bench, tmp_path: Path, nothing_left: None) -> Iterator[Kept]:
-    program = bench.home / "one_row"
-    program.write_text((FIXTURES / "one_row.sh").read_text())
-    program.chmod(0o755)
+    bench.program("one_row")
     plan = bench.home / "plan.toml"
     plan.write_text(HOST)
     done = bench("run", "--plan", str(plan), "--id", "host", "--keep", "20m")

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, Bench, needs_root
+from conftest import ONE_ROW, Bench, needs_root
 
 pytestmark = needs_root
 
@@ -32,9 +32,7 @@ format = "generic"
 
 
 def put(bench: Bench, ttl: str = "30m") -> Path:
-    program = bench.home / "one_row"
-    program.write_text((FIXTURES / "one_row.sh").read_text())
-    program.chmod(0o755)
+    bench.program("one_row")
     plan = bench.home / "plan.toml"
     plan.write_text(PLAN.format(ttl=ttl))
     return plan
@@ -113,7 +111,7 @@ def test_killed_in_every_life_and_reaped(bench: Bench, nothing_left: None) -> No
 
 def test_a_stopped_run_goes_on(bench: Bench, nothing_left: None) -> None:
     plan = put(bench)
-    (bench.home / "one_row").write_text("#!/bin/sh\nsleep 2\n" + (FIXTURES / "one_row.sh").read_text())
+    bench.program("one_row", "#!/bin/sh\nsleep 2\n" + ONE_ROW)
     process = bench.start("run", "--plan", str(plan), "--id", "s")
     assert process.stderr is not None
     for line in process.stderr:
