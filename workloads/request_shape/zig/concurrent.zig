@@ -2,10 +2,17 @@
 const std = @import("std");
 const main = @import("main.zig");
 const request = @import("request.zig");
+const point = @import("point.zig");
+const Counts = @import("database.zig").Counts;
 const Database = @import("database.zig").Database;
 const Error = @import("database.zig").Error;
 const Histogram = @import("histogram.zig").Histogram;
 const Options = @import("options.zig").Options;
+
+/// single_writer: nobody waits behind the one that writes, so that it may wait as long as it takes.
+const writer_patience_ms = 60_000;
+/// open_read: above the slack of a timer (50 us) and what waking up costs.
+const awake_before_due_ns = 200_000;
 
 /// single_writer: an update handed to the thread that owns the one writing connection.
 const Job = struct { i: i64, item: i64, busy: bool = false, done: std.Io.Event = .unset };
@@ -22,21 +29,28 @@ const Run = struct {
     /// Workers whose requests of the window have all ended.
     finished: std.atomic.Value(u32) = .init(0),
     jobs: std.Io.Queue(*Job),
+    /// Of single_writer's connection.
+    writer_counts: Counts = .{},
 
     fn nowNs(self: *const Run) i64 {
         return @intCast(std.Io.Clock.awake.now(self.io).nanoseconds);
     }
 };
 
-const Outcome = struct { latencies: Histogram = .{}, busy_waits: Histogram = .{} };
+const Outcome = struct { latencies: Histogram = .{}, busy_waits: Histogram = .{}, counts: Counts = .{} };
 
 fn writeForAll(run: *Run) void {
-    var db: Database = .open(run.options);
+    var patient = run.options.*;
+    patient.busy_timeout_ms = writer_patience_ms;
+    var db: Database = .open(&patient);
     while (run.jobs.getOneUncancelable(run.io)) |job| {
         job.busy = isBusy(&db, request.adminItemUpdate(&db, job.i, job.item), "single_writer");
         job.done.set(run.io);
     } else |closed| switch (closed) {
-        error.Closed => db.close(),
+        error.Closed => {
+            db.close();
+            run.writer_counts = db.counts;
+        },
     }
 }
 
@@ -64,6 +78,27 @@ fn send(run: *Run, db: ?*Database, writes: bool, i: i64, item: i64) bool {
     return false;
 }
 
+/// open_read: request k of all workers is due k / rate seconds after the warm-up has begun; the workers take them in turn.
+fn dueNs(run: *const Run, index: i64, i: i64) i64 {
+    const k = i * run.options.workers + index;
+    const rate: i64 = run.options.rate;
+    const after = @divTrunc(k, rate) * std.time.ns_per_s + @divTrunc(@rem(k, rate) * std.time.ns_per_s, rate);
+    return run.begin_ns - run.options.warmup_ns + after;
+}
+
+/// Sleeps until shortly before, then asks the clock, so that the timer's slack is not measured.
+fn waitUntil(run: *const Run, ns: i64) void {
+    while (true) {
+        const left = ns - run.nowNs();
+        if (left <= 0) return;
+        // Woken early or no turn to give up: the loop asks the clock.
+        if (left > awake_before_due_ns)
+            run.io.sleep(.fromNanoseconds(left - awake_before_due_ns), .awake) catch {}
+        else
+            std.Thread.yield() catch {};
+    }
+}
+
 fn work(run: *Run, index: i64, outcome: *Outcome) void {
     var connection: ?Database = if (run.options.load == .single_writer) null else .open(run.options);
     const db: ?*Database = if (connection) |*own| own else null;
@@ -73,60 +108,34 @@ fn work(run: *Run, index: i64, outcome: *Outcome) void {
     var finished = false;
     var i: i64 = 0;
     while (true) : (i += 1) {
-        const start = run.nowNs();
+        // An open loop's latency begins when the request is due: waiting for the one before is part of it.
+        const start = if (run.options.load == .open_read) dueNs(run, index, i) else run.nowNs();
         // The load stays on until every request that started inside the window has ended.
         if (start >= run.end_ns and !finished) {
             finished = true;
             _ = run.finished.fetchAdd(1, .seq_cst);
         }
         if (finished and run.finished.load(.seq_cst) == run.options.workers) break;
+        if (run.options.load == .open_read) waitUntil(run, start);
         const writes = switch (run.options.load) {
-            .read => false,
+            .read, .open_read => false,
             .write, .single_writer => true,
             .mixed => @rem(i, 10) == 9,
         };
-        const busy = send(run, db, writes, i, @rem(37 * index + i, 100) + 1);
+        const busy = send(run, db, writes, i, @rem(37 * index + i, run.options.shape.items()) + 1);
         const took: u64 = @intCast(run.nowNs() - start);
         if (start < run.begin_ns or start >= run.end_ns) continue;
         const histogram = if (busy) &outcome.busy_waits else &outcome.latencies;
         histogram.record(took);
     }
-    if (db) |own| own.close();
+    if (db) |own| {
+        own.close();
+        outcome.counts = own.counts;
+    }
 }
 
 fn spawn(comptime body: anytype, arguments: anytype) std.Thread {
-    return std.Thread.spawn(.{}, body, arguments) catch |reason| main.fail("cannot start a thread", reason);
-}
-
-/// Into the folder BENCHCTL_OUT, where there is one.
-fn writeHistogramFile(init: std.process.Init, load: []const u8, suffix: []const u8, histogram: *const Histogram) void {
-    const folder = init.environ_map.get("BENCHCTL_OUT") orelse return;
-    if (folder.len == 0 or histogram.total == 0) return;
-    const format = "{s}/" ++ main.runner ++ "_app_request_{s}{s}.hist.csv";
-    const path = std.fmt.allocPrint(init.arena.allocator(), format, .{ folder, load, suffix }) catch |reason|
-        main.fail(folder, reason);
-    const file = std.Io.Dir.cwd().createFile(init.io, path, .{ .exclusive = true }) catch |reason|
-        main.fail(path, reason);
-    var buffer: [4096]u8 = undefined;
-    var out = file.writerStreaming(init.io, &buffer);
-    histogram.write(&out.interface) catch |reason| main.fail(path, out.err orelse reason);
-    file.close(init.io);
-}
-
-fn micros(ns: u64) f64 {
-    return @as(f64, @floatFromInt(ns)) / 1e3;
-}
-
-fn printRow(io: std.Io, options: *const Options, latencies: *const Histogram, errors: u64) void {
-    const seconds = @as(f64, @floatFromInt(options.duration_ns)) / 1e9;
-    main.printLine(io, "case,workers,seconds,requests,requests_per_second,p50_us,p95_us,p99_us,max_us,errors", .{});
-    main.printLine(io, main.case_prefix ++ "{t},{d},{d:.3},{d},{d:.3},{d:.3},{d:.3},{d:.3},{d:.3},{d}", .{
-        options.load,                                       options.workers,
-        seconds,                                            latencies.total,
-        @as(f64, @floatFromInt(latencies.total)) / seconds, micros(latencies.percentileNs(50)),
-        micros(latencies.percentileNs(95)),                 micros(latencies.percentileNs(99)),
-        micros(latencies.max_ns),                           errors,
-    });
+    return std.Thread.spawn(.{}, body, arguments) catch |reason| main.fail("threads", reason);
 }
 
 pub fn runConcurrent(init: std.process.Init, options: *const Options) void {
@@ -156,10 +165,11 @@ pub fn runConcurrent(init: std.process.Init, options: *const Options) void {
         thread.join();
         total.latencies.add(&outcome.latencies);
         total.busy_waits.add(&outcome.busy_waits);
+        total.counts.add(&outcome.counts);
     }
     state.jobs.close(io);
     if (writer) |thread| thread.join();
-    writeHistogramFile(init, @tagName(options.load), "", &total.latencies);
-    writeHistogramFile(init, @tagName(options.load), ".errors", &total.busy_waits);
-    printRow(io, options, &total.latencies, total.busy_waits.total);
+    total.counts.add(&state.writer_counts);
+    point.printPoint(init, options, &total.latencies, &total.busy_waits);
+    if (options.statement_counts) total.counts.print();
 }

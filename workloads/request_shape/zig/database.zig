@@ -1,9 +1,10 @@
-//! A connection with its prepared statements. Each statement is prepared once, at its first use, and kept.
+//! A connection with its prepared statements. Each is prepared at its first use and kept, unless the shape wants none kept.
 const std = @import("std");
 const sql = @import("sql");
 const sqlite = @import("sqlite3.zig");
 const main = @import("main.zig");
 const Options = @import("options.zig").Options;
+const Shape = @import("shape.zig").Shape;
 
 /// The statements of the requests; the SQL of each is the file sql/<name>.sql.
 pub const Statement = enum {
@@ -33,6 +34,7 @@ pub const Statement = enum {
     count_items,
     item_revision,
     update_item,
+    parent_of_org,
 };
 
 pub const statement_count = std.enums.values(Statement).len;
@@ -52,7 +54,28 @@ pub const Row = struct { first: i64, sum: u64 };
 const Written = std.Io.Writer.Error!void;
 const Trace = struct { out: *std.Io.Writer, request: []const u8, step: u32 = 0 };
 
+/// How often each statement was prepared, also by SQLite itself, and run. Complete when the connection is closed.
+pub const Counts = struct {
+    prepared: std.EnumArray(Statement, i64) = .initFill(0),
+    runs: std.EnumArray(Statement, i64) = .initFill(0),
+
+    pub fn add(self: *Counts, other: *const Counts) void {
+        for (&self.prepared.values, other.prepared.values) |*count, more| count.* += more;
+        for (&self.runs.values, other.runs.values) |*count, more| count.* += more;
+    }
+
+    /// One line a statement that ran, on standard error.
+    pub fn print(self: *const Counts) void {
+        for (std.enums.values(Statement)) |which| {
+            const runs = self.runs.get(which);
+            if (runs > 0) std.debug.print("{t} prepared={d} runs={d}\n", .{ which, self.prepared.get(which), runs });
+        }
+    }
+};
+
 pub const Database = struct {
+    shape: *const Shape,
+    counts: Counts = .{},
     handle: ?*sqlite.Connection = null,
     statements: std.EnumArray(Statement, ?*sqlite.Stmt) = .initFill(null),
     /// SQLite's, of the last error.
@@ -62,7 +85,7 @@ pub const Database = struct {
 
     /// Opens the database and applies the pragmas. Prints the reason and exits on failure.
     pub fn open(options: *const Options) Database {
-        var self: Database = .{};
+        var self: Database = .{ .shape = &options.shape };
         const flags = sqlite.OPEN_READWRITE | sqlite.OPEN_CREATE | sqlite.OPEN_NOMUTEX;
         self.must(options.path, sqlite.sqlite3_open_v2(options.path, &self.handle, flags, null));
         self.must(options.path, sqlite.sqlite3_extended_result_codes(self.handle, 1));
@@ -72,14 +95,38 @@ pub const Database = struct {
     }
 
     pub fn close(self: *Database) void {
-        // The error of a statement's last run was reported then.
-        for (self.statements.values) |statement| _ = sqlite.sqlite3_finalize(statement);
+        for (std.enums.values(Statement)) |which| self.finalize(which);
         self.must("close", sqlite.sqlite3_close(self.handle));
     }
 
     /// Creates and fills the tables in one transaction.
     pub fn seed(self: *Database) void {
-        inline for (.{ "begin_immediate", "schema", "seed", "commit" }) |name| self.runScript("seed", sql.script(name));
+        var buffer: [48]u8 = undefined;
+        const rows = std.fmt.bufPrintSentinel(&buffer, "PRAGMA user_version={d}", .{self.shape.rows}, 0) catch unreachable; // it fits
+        self.runScript("seed", sql.script("begin_immediate"));
+        self.runScript("seed", rows);
+        self.runScript("schema", sql.script("schema"));
+        if (self.shape.extra_tables > 0 or self.shape.extra_indexes > 0) self.extendSchema();
+        self.runScript("seed", sql.script("seed"));
+        self.runScript("seed", sql.script("commit"));
+    }
+
+    /// Runs the script that a query has written.
+    fn extendSchema(self: *Database) void {
+        const what = "extra_schema";
+        const statement = self.prepareOnce(what, sql.script(what));
+        self.must(what, sqlite.sqlite3_bind_int64(statement, 1, self.shape.extra_tables));
+        self.must(what, sqlite.sqlite3_bind_int64(statement, 2, self.shape.extra_indexes));
+        if (sqlite.sqlite3_step(statement) == sqlite.ROW) {
+            if (sqlite.sqlite3_column_text(statement, 0)) |script| self.runScript(what, script);
+        }
+        self.must(what, sqlite.sqlite3_finalize(statement));
+    }
+
+    fn prepareOnce(self: *Database, what: []const u8, text: []const u8) *sqlite.Stmt {
+        var statement: ?*sqlite.Stmt = null;
+        self.must(what, sqlite.sqlite3_prepare_v3(self.handle, text.ptr, @intCast(text.len), 0, &statement, null));
+        return statement.?;
     }
 
     /// The check sum of every row of every table.
@@ -87,9 +134,7 @@ pub const Database = struct {
         var sum: u64 = 0;
         var queries = std.mem.tokenizeScalar(u8, sql.script("every_row"), '\n');
         while (queries.next()) |text| {
-            var prepared: ?*sqlite.Stmt = null;
-            self.must("every_row", sqlite.sqlite3_prepare_v3(self.handle, text.ptr, @intCast(text.len), 0, &prepared, null));
-            const statement = prepared.?;
+            const statement = self.prepareOnce("every_row", text);
             while (sqlite.sqlite3_step(statement) == sqlite.ROW) sum +%= sumColumns(statement);
             self.must("every_row", sqlite.sqlite3_finalize(statement));
         }
@@ -101,7 +146,7 @@ pub const Database = struct {
         const statement = try self.bound(which, values);
         const row = self.firstRow(statement);
         if (self.trace != null) self.note(which, values, row != error.NoRow);
-        self.reset(statement);
+        self.release(which, statement);
         return row;
     }
 
@@ -110,11 +155,11 @@ pub const Database = struct {
         const statement = try self.bound(which, values);
         const rc = sqlite.sqlite3_step(statement);
         if (self.trace != null and rc == sqlite.DONE) self.note(which, values, false);
-        self.reset(statement);
+        self.release(which, statement);
         if (rc != sqlite.DONE) return self.failure(rc);
     }
 
-    /// Prints "zig_sqlite: <what>: <reason>" and ends the program with exit code 1; the database file stays as evidence.
+    /// Prints "zig_sqlite: <what>: <reason>" and ends the program with exit code 1.
     pub fn fail(self: *const Database, what: []const u8, reason: Error) noreturn {
         const text = if (reason == error.NoRow)
             "a row that must be there is missing"
@@ -123,20 +168,7 @@ pub const Database = struct {
             std.mem.span(sqlite.sqlite3_errmsg(self.handle))
         else
             std.mem.span(sqlite.sqlite3_errstr(self.code));
-        std.debug.print(main.runner ++ ": {s}: {s} (SQLite error {d})\n", .{ what, text, self.code });
-        std.process.exit(1);
-    }
-
-    /// How often each statement was run and prepared again, one line each, on standard error.
-    pub fn printStatementCounts(self: *const Database) void {
-        for (std.enums.values(Statement)) |which| {
-            const statement = self.statements.get(which) orelse continue;
-            std.debug.print("{t} runs={d} prepared_again={d}\n", .{
-                which,
-                sqlite.sqlite3_stmt_status(statement, sqlite.STMTSTATUS_RUN, 0),
-                sqlite.sqlite3_stmt_status(statement, sqlite.STMTSTATUS_REPREPARE, 0),
-            });
-        }
+        main.end("{s}: {s} (SQLite error {d})", .{ what, text, self.code });
     }
 
     /// Whether no transaction is open.
@@ -158,7 +190,7 @@ pub const Database = struct {
         if (rc != sqlite.OK) self.fail(what, self.failure(rc));
     }
 
-    fn runScript(self: *Database, what: []const u8, text: [:0]const u8) void {
+    fn runScript(self: *Database, what: []const u8, text: [*:0]const u8) void {
         self.must(what, sqlite.sqlite3_exec(self.handle, text, null, null, null));
     }
 
@@ -180,7 +212,8 @@ pub const Database = struct {
         const text = sql_of.get(which);
         const kept = self.statements.getPtr(which);
         const size: c_int = @intCast(text.len + 1); // with its null
-        const rc = sqlite.sqlite3_prepare_v3(self.handle, text.ptr, size, sqlite.PREPARE_PERSISTENT, kept, null);
+        const flags: c_uint = if (self.shape.statement_cache == .none) 0 else sqlite.PREPARE_PERSISTENT;
+        const rc = sqlite.sqlite3_prepare_v3(self.handle, text.ptr, size, flags, kept, null);
         if (rc != sqlite.OK) return self.failure(rc);
         return kept.*.?;
     }
@@ -193,9 +226,18 @@ pub const Database = struct {
         };
     }
 
-    fn reset(_: *Database, statement: *sqlite.Stmt) void {
-        // It repeats the error of the run.
-        _ = sqlite.sqlite3_reset(statement);
+    /// After a run: its error, which both calls repeat, is known.
+    fn release(self: *Database, which: Statement, statement: *sqlite.Stmt) void {
+        if (self.shape.statement_cache == .none) self.finalize(which) else _ = sqlite.sqlite3_reset(statement);
+    }
+
+    fn finalize(self: *Database, which: Statement) void {
+        const statement = self.statements.get(which) orelse return;
+        const again = sqlite.sqlite3_stmt_status(statement, sqlite.STMTSTATUS_REPREPARE, 0);
+        self.counts.prepared.getPtr(which).* += 1 + again;
+        self.counts.runs.getPtr(which).* += sqlite.sqlite3_stmt_status(statement, sqlite.STMTSTATUS_RUN, 0);
+        _ = sqlite.sqlite3_finalize(statement);
+        self.statements.set(which, null);
     }
 
     fn note(self: *Database, which: Statement, values: anytype, has_row: bool) void {

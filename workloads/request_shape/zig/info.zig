@@ -19,6 +19,7 @@ pub fn printInfo(io: std.Io) void {
         .sqlite_source_id = std.mem.span(sqlite.sqlite3_sourceid()),
         .compile_options = options[0..count],
         .statement_cache_size = statement_count,
+        .statement_cache_default = null,
         .build_flags = @as([]const u8, build.flags),
     };
     main.printLine(io, "{f}", .{std.json.fmt(members, .{})});

@@ -3,6 +3,7 @@ const std = @import("std");
 const concurrent = @import("concurrent.zig");
 const info = @import("info.zig");
 const options = @import("options.zig");
+const point = @import("point.zig");
 const sequential = @import("sequential.zig");
 
 pub const runner = "zig_sqlite";
@@ -14,15 +15,22 @@ pub const std_options: std.Options = .{ .networking = false };
 pub fn main(init: std.process.Init) void {
     const arguments = init.minimal.args.toSlice(init.arena.allocator()) catch |reason| fail("arguments", reason);
     const wanted = options.parse(init.io, arguments[1..]);
+    database = .{ .io = init.io, .path = wanted.path };
     switch (wanted.action) {
         .sequential => sequential.runSequential(init.io, &wanted),
         .concurrent => concurrent.runConcurrent(init, &wanted),
         .trace => sequential.printTrace(init.io, &wanted),
         .info => info.printInfo(init.io),
+        .histogram => point.mergeHistograms(init.io),
         .help => printLine(init.io, "{s}", .{options.help}),
     }
-    removeDatabase(init.io, wanted.path);
+    removeDatabase();
 }
+
+/// Set before any thread is started.
+var database: ?struct { io: std.Io, path: []const u8 } = null;
+/// Kept for good by the first that fails, of several workers.
+var speaking: std.Io.Mutex = .init;
 
 /// Prints at once. Output that did not arrive is a failure: a full disk must not look like a short result.
 pub fn printLine(io: std.Io, comptime format: []const u8, values: anytype) void {
@@ -33,20 +41,27 @@ pub fn printLine(io: std.Io, comptime format: []const u8, values: anytype) void 
 }
 
 pub fn outputFailed() noreturn {
-    std.debug.print(runner ++ ": standard output: it could not be written in full\n", .{});
-    std.process.exit(1);
+    end("standard output: it could not be written in full", .{});
 }
 
-/// Prints "zig_sqlite: <what>: <reason>" and ends the program with exit code 1; the database file stays as evidence.
+/// Prints "zig_sqlite: <what>: <reason>" and ends the program with exit code 1.
 pub fn fail(what: []const u8, reason: anyerror) noreturn {
-    std.debug.print(runner ++ ": {s}: {t}\n", .{ what, reason });
+    end("{s}: {t}", .{ what, reason });
+}
+
+/// Says why and ends the program, from any thread: of several workers that fail, the first. The database is of no use then.
+pub fn end(comptime format: []const u8, values: anytype) noreturn {
+    if (database) |its| speaking.lockUncancelable(its.io);
+    std.debug.print(runner ++ ": " ++ format ++ "\n", values);
+    removeDatabase();
     std.process.exit(1);
 }
 
-fn removeDatabase(io: std.Io, path: []const u8) void {
-    inline for (.{ "", "-wal", "-shm" }) |suffix| {
-        var name: [8192]u8 = undefined;
-        const file = std.fmt.bufPrint(&name, "{s}" ++ suffix, .{path}) catch unreachable; // SQLite has opened it
-        std.Io.Dir.cwd().deleteFile(io, file) catch {};
+fn removeDatabase() void {
+    const its = database orelse return;
+    for (options.database_suffixes) |suffix| {
+        var buffer: [std.fs.max_path_bytes]u8 = undefined;
+        const file = std.fmt.bufPrint(&buffer, "{s}{s}", .{ its.path, suffix }) catch unreachable; // its options were checked
+        std.Io.Dir.cwd().deleteFile(its.io, file) catch {};
     }
 }

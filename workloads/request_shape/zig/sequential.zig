@@ -14,15 +14,16 @@ fn printRow(io: std.Io, name: []const u8, items: u64, start: std.Io.Timestamp, e
     });
 }
 
-/// Requests 1 to `items`, timed; their check sums added up.
-fn timed(io: std.Io, db: *Database, name: []const u8, items: i64, comptime send: fn (*Database, i64, i64) Error!u64) void {
+/// Requests 1 to `requests`, timed; their check sums added up.
+fn timed(io: std.Io, db: *Database, name: []const u8, requests: i64, comptime send: fn (*Database, i64, i64) Error!u64) void {
+    const items = db.shape.items();
     var check: u64 = 0;
     const start = std.Io.Clock.awake.now(io);
     var i: i64 = 1;
-    while (i <= items) : (i += 1) {
-        check +%= send(db, i, @rem(i - 1, 100) + 1) catch |reason| db.fail(name, reason);
+    while (i <= requests) : (i += 1) {
+        check +%= send(db, i, @rem(i - 1, items) + 1) catch |reason| db.fail(name, reason);
     }
-    printRow(io, name, @intCast(items), start, std.Io.Clock.awake.now(io), check);
+    printRow(io, name, @intCast(requests), start, std.Io.Clock.awake.now(io), check);
 }
 
 fn edit(db: *Database, _: i64, item: i64) Error!u64 {
@@ -41,8 +42,8 @@ pub fn runSequential(io: std.Io, options: *const Options) void {
     timed(io, &db, "admin_item_edit", options.items, edit);
     timed(io, &db, "admin_item_update", options.items, request.adminItemUpdate);
 
-    if (options.statement_counts) db.printStatementCounts();
     db.close();
+    if (options.statement_counts) db.counts.print();
 }
 
 pub fn printTrace(io: std.Io, options: *const Options) void {
@@ -50,6 +51,7 @@ pub fn printTrace(io: std.Io, options: *const Options) void {
     db.seed();
     var buffer: [4096]u8 = undefined;
     var out = std.Io.File.stdout().writerStreaming(io, &buffer);
+    options.shape.write(&out.interface) catch main.outputFailed();
     db.trace = .{ .out = &out.interface, .request = "admin_item_edit" };
     _ = request.adminItemEdit(&db, 1) catch |reason| db.fail("admin_item_edit", reason);
     db.trace = .{ .out = &out.interface, .request = "admin_item_update" };

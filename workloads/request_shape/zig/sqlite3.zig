@@ -62,6 +62,6 @@ pub extern fn sqlite3_stmt_status(statement: *Stmt, counter: c_int, reset: c_int
 pub extern fn sqlite3_column_count(statement: *Stmt) c_int;
 pub extern fn sqlite3_column_type(statement: *Stmt, i: c_int) c_int;
 pub extern fn sqlite3_column_int64(statement: *Stmt, i: c_int) i64;
-pub extern fn sqlite3_column_text(statement: *Stmt, i: c_int) ?[*]const u8;
+pub extern fn sqlite3_column_text(statement: *Stmt, i: c_int) ?[*:0]const u8;
 pub extern fn sqlite3_column_blob(statement: *Stmt, i: c_int) ?[*]const u8;
 pub extern fn sqlite3_column_bytes(statement: *Stmt, i: c_int) c_int;
