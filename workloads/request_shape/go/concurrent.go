@@ -2,13 +2,19 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+)
+
+const (
+	// single_writer: nobody waits behind the one that writes, so that it may wait as long as it takes.
+	writerPatience = time.Minute
+	// open_read: above the millisecond that Go's timers may be late.
+	awakeBeforeDue = 2 * time.Millisecond
 )
 
 // job is an update handed to the goroutine that owns the one writing connection, and where its result goes.
@@ -21,12 +27,16 @@ type run struct {
 	options    *options
 	opened     sync.WaitGroup // workers whose connection is not open yet
 	started    chan struct{}  // closed when the window is set
-	begin, end time.Duration  // the measured window, on the clock of `now`
+	begin, end time.Duration  // the measured window, on the clock of now
 	finished   atomic.Int32   // workers whose requests of the window have all ended
-	jobs       chan job
+	jobs       chan job       // single_writer
 }
 
-type outcome struct {
+type worker struct {
+	run                  *run
+	index                int64
+	db                   *database  // nil: its requests are jobs
+	result               chan error // of its last job
 	latencies, busyWaits histogram
 }
 
@@ -37,45 +47,74 @@ func now() time.Duration {
 	return time.Since(epoch)
 }
 
-func (r *run) writeForAll() {
-	defer failOnPanic()
-	db := openDatabase(r.options)
+func (r *run) writes(i int64) bool {
+	return r.options.load == "write" || r.options.load == "single_writer" || r.options.load == "mixed" && i%10 == 9
+}
+
+// writeForAll returns what its connection has counted.
+func (r *run) writeForAll() *counts {
+	patient := *r.options
+	patient.busyTimeout = writerPatience
+	db := openDatabase(&patient)
 	for job := range r.jobs {
 		_, err := adminItemUpdate(db, job.i, job.item)
 		job.result <- err
 	}
 	db.close()
+	return &db.counts
 }
 
-// sender is where a worker's requests go: its own connection, or the queue of the one writer. Its close ends the connection.
-func (r *run) sender() (send func(writes bool, i, item int64) error, closeIt func()) {
-	if r.options.load == "single_writer" {
-		result := make(chan error, 1)
-		return func(_ bool, i, item int64) error {
-			r.jobs <- job{i, item, result}
-			return <-result
-		}, func() {}
-	}
-	db := openDatabase(r.options)
-	return func(writes bool, i, item int64) (err error) {
-		if writes {
-			_, err = adminItemUpdate(db, i, item)
+// due is for open_read: request k of all workers is due k / rate seconds after the warm-up has begun; the workers take them
+// in turn.
+func (w *worker) due(i int64) time.Duration {
+	options := w.run.options
+	k := i*int64(options.workers) + w.index
+	second := int64(time.Second)
+	return w.run.begin - options.warmup + time.Duration(k/options.rate*second+k%options.rate*second/options.rate)
+}
+
+// waitUntil sleeps until shortly before, then asks the clock, so that the timer's slack is not measured.
+func waitUntil(when time.Duration) {
+	for left := when - now(); left > 0; left = when - now() {
+		if left > awakeBeforeDue {
+			time.Sleep(left - awakeBeforeDue)
 		} else {
-			_, err = adminItemEdit(db, item)
+			runtime.Gosched()
 		}
-		return err
-	}, db.close
+	}
 }
 
-func (r *run) work(index int64, outcome *outcome) {
+func (w *worker) send(i int64) error {
+	item := (37*w.index+i)%w.run.options.shape.items() + 1
+	var err error
+	switch {
+	case w.db == nil:
+		w.run.jobs <- job{i, item, w.result}
+		err = <-w.result
+	case w.run.writes(i):
+		_, err = adminItemUpdate(w.db, i, item)
+	default:
+		_, err = adminItemEdit(w.db, item)
+	}
+	return err
+}
+
+func (w *worker) work() {
 	defer failOnPanic()
-	send, closeIt := r.sender()
+	r, load := w.run, w.run.options.load
+	if load != "single_writer" {
+		w.db = openDatabase(r.options)
+	}
 	r.opened.Done()
 	<-r.started
 
 	finished := false
 	for i := int64(0); ; i++ {
 		start := now()
+		if load == "open_read" {
+			// An open loop's latency begins when the request is due: waiting for the one before is part of it.
+			start = w.due(i)
+		}
 		// The load stays on until every request that started inside the window has ended.
 		if start >= r.end && !finished {
 			finished = true
@@ -84,48 +123,27 @@ func (r *run) work(index int64, outcome *outcome) {
 		if finished && int(r.finished.Load()) == r.options.workers {
 			break
 		}
-		writes := r.options.load == "write" || r.options.load == "single_writer" || r.options.load == "mixed" && i%10 == 9
-		err := send(writes, i, (37*index+i)%100+1)
+		if load == "open_read" {
+			waitUntil(start)
+		}
+		err := w.send(i)
 		took := now() - start
-		busy := writes && errors.Is(err, sqlite3.BUSY)
+		busy := err != nil && r.writes(i) && errors.Is(err, sqlite3.BUSY)
 		if err != nil && !busy {
-			fail(r.options.load, err)
+			fail(load, err)
 		}
 		if start < r.begin || start >= r.end {
 			continue
 		}
 		if busy {
-			outcome.busyWaits.record(took)
+			w.busyWaits.record(took)
 		} else {
-			outcome.latencies.record(took)
+			w.latencies.record(took)
 		}
 	}
-	closeIt()
-}
-
-// writeHistogramFile writes into the folder BENCHCTL_OUT, where there is one.
-func writeHistogramFile(load, suffix string, histogram *histogram) {
-	folder := os.Getenv("BENCHCTL_OUT")
-	if folder == "" || histogram.total == 0 {
-		return
+	if w.db != nil {
+		w.db.close()
 	}
-	path := fmt.Sprintf("%s/%s_app_request_%s%s.hist.csv", folder, runner, load, suffix)
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err == nil {
-		err = errors.Join(histogram.write(file), file.Close())
-	}
-	if err != nil {
-		fail(path, err)
-	}
-}
-
-func printPoint(options *options, latencies *histogram, errors int64) {
-	us := func(value time.Duration) float64 { return float64(value) / 1e3 }
-	seconds := options.duration.Seconds()
-	printLine("case,workers,seconds,requests,requests_per_second,p50_us,p95_us,p99_us,max_us,errors")
-	printLine(fmt.Sprintf("%s%s,%d,%.3f,%d,%.3f,%.3f,%.3f,%.3f,%.3f,%d", casePrefix, options.load, options.workers, seconds,
-		latencies.total, float64(latencies.total)/seconds, us(latencies.percentile(50)), us(latencies.percentile(95)),
-		us(latencies.percentile(99)), us(latencies.max), errors))
 }
 
 // runConcurrent: workers at once for a fixed time, one goroutine and one connection each.
@@ -135,30 +153,38 @@ func runConcurrent(options *options) {
 	db.close()
 
 	r := &run{options: options, started: make(chan struct{}), jobs: make(chan job, options.workers)}
-	outcomes := make([]outcome, options.workers)
-	var workers, writer sync.WaitGroup
+	var latencies, busyWaits histogram
+	var total counts
+	var writer, ended sync.WaitGroup
 	if options.load == "single_writer" {
-		writer.Go(r.writeForAll)
+		writer.Go(func() {
+			defer failOnPanic()
+			total.add(r.writeForAll())
+		})
 	}
+	workers := make([]worker, options.workers)
 	r.opened.Add(options.workers)
-	for index := range outcomes {
-		workers.Go(func() { r.work(int64(index), &outcomes[index]) })
+	for i := range workers {
+		workers[i] = worker{run: r, index: int64(i), result: make(chan error, 1)}
+		ended.Go(workers[i].work)
 	}
 	// All connections are open: the clock starts.
 	r.opened.Wait()
 	r.begin = now() + options.warmup
 	r.end = r.begin + options.duration
 	close(r.started)
-	workers.Wait()
+	ended.Wait()
 	close(r.jobs)
 	writer.Wait()
-
-	var total outcome
-	for i := range outcomes {
-		total.latencies.add(&outcomes[i].latencies)
-		total.busyWaits.add(&outcomes[i].busyWaits)
+	for i := range workers {
+		latencies.add(&workers[i].latencies)
+		busyWaits.add(&workers[i].busyWaits)
+		if workers[i].db != nil {
+			total.add(&workers[i].db.counts)
+		}
 	}
-	writeHistogramFile(options.load, "", &total.latencies)
-	writeHistogramFile(options.load, ".errors", &total.busyWaits)
-	printPoint(options, &total.latencies, total.busyWaits.total)
+	printPoint(options, &latencies, &busyWaits)
+	if options.statementCounts {
+		total.print()
+	}
 }

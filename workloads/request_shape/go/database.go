@@ -2,12 +2,10 @@ package main
 
 import (
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -55,6 +53,7 @@ const (
 	countItems
 	itemRevision
 	updateItem
+	parentOfOrg
 	statementCount
 )
 
@@ -63,7 +62,33 @@ var names = [statementCount]string{
 	"count_tags", "count_taxes", "sum_parent_chain", "count_active_fees", "count_active_products", "count_addons",
 	"fee_by_id", "org_by_id", "product_by_id", "count_fields", "count_item_fields", "count_active_discounts",
 	"count_discount_items", "theme_by_id", "count_notices", "count_config_issues", "count_items", "item_revision",
-	"update_item",
+	"update_item", "parent_of_org",
+}
+
+var sqlOf = func() (sql [statementCount]string) {
+	for which, name := range names {
+		sql[which] = strings.TrimSuffix(script(name), "\n")
+	}
+	return sql
+}()
+
+// counts: how often each statement was prepared, also by SQLite itself, and run. Complete when the connection is closed.
+type counts [statementCount]struct{ prepared, runs int }
+
+func (c *counts) add(other *counts) {
+	for which := range c {
+		c[which].prepared += other[which].prepared
+		c[which].runs += other[which].runs
+	}
+}
+
+// print prints one line a statement that ran, on standard error.
+func (c *counts) print() {
+	for which, count := range c {
+		if count.runs > 0 {
+			fmt.Fprintf(os.Stderr, "%s prepared=%d runs=%d\n", names[which], count.prepared, count.runs)
+		}
+	}
 }
 
 // row is what a query read: its first column as an integer, and the sum of all for the check.
@@ -72,11 +97,13 @@ type row struct {
 	sum   uint64
 }
 
-// database is a connection with its prepared statements. Each statement is prepared once, at its first use, and kept. It is
-// the driver's own interface, not database/sql: that one keeps a pool of connections, and a prepared statement of it looks for
-// its connection, copies and converts at every use, which would measure database/sql.
+// database is a connection with its prepared statements. Each is prepared at its first use and kept, unless the shape wants
+// none kept. It is the driver's own interface, not database/sql: that one keeps a pool of connections, and a prepared
+// statement of it looks for its connection, copies and converts at every use, which would measure database/sql.
 type database struct {
 	conn       *sqlite3.Conn
+	shape      *shape
+	counts     counts
 	statements [statementCount]*sqlite3.Stmt
 	trace      io.Writer // when set, every executed statement is printed there
 	request    string
@@ -89,8 +116,8 @@ func openDatabase(options *options) *database {
 	if err != nil {
 		fail(options.path, err)
 	}
-	db := &database{conn: conn}
-	db.runScript(options.path, "pragmas")
+	db := &database{conn: conn, shape: &options.shape}
+	db.run(options.path, script("pragmas"))
 	if options.busyTimeout >= 0 {
 		if err := conn.BusyTimeout(options.busyTimeout); err != nil {
 			fail(options.path, err)
@@ -100,25 +127,47 @@ func openDatabase(options *options) *database {
 }
 
 func (db *database) close() {
-	for _, stmt := range db.statements {
-		_ = stmt.Close() // the error of a statement's last run was reported then
+	for which := range statementCount {
+		db.finalize(which)
 	}
 	if err := db.conn.Close(); err != nil {
 		fail("close", err)
 	}
 }
 
-func (db *database) runScript(what, name string) {
-	if err := db.conn.Exec(script(name)); err != nil {
+func (db *database) run(what, script string) {
+	if err := db.conn.Exec(script); err != nil {
 		fail(what, err)
 	}
 }
 
 // seed creates and fills the tables in one transaction.
 func (db *database) seed() {
-	for _, name := range []string{"begin_immediate", "schema", "seed", "commit"} {
-		db.runScript("seed", name)
+	db.run("seed", script("begin_immediate"))
+	db.run("seed", fmt.Sprintf("PRAGMA user_version=%d", db.shape.rows))
+	db.run("schema", script("schema"))
+	if db.shape.extraTables > 0 || db.shape.extraIndexes > 0 {
+		db.run("extra_schema", db.extraSchema())
 	}
+	db.run("seed", script("seed"))
+	db.run("seed", script("commit"))
+}
+
+// extraSchema is the script that a query writes.
+func (db *database) extraSchema() string {
+	stmt, _, err := db.conn.Prepare(script("extra_schema"))
+	if err != nil {
+		fail("extra_schema", err)
+	}
+	err = errors.Join(stmt.BindInt64(1, db.shape.extraTables), stmt.BindInt64(2, db.shape.extraIndexes))
+	if stmt.Step(); err == nil {
+		err = stmt.Err()
+	}
+	text := stmt.ColumnText(0)
+	if err = errors.Join(err, stmt.Close()); err != nil {
+		fail("extra_schema", err)
+	}
+	return text
 }
 
 // sumEveryRow is the check sum of every row of every table.
@@ -157,6 +206,7 @@ func (db *database) query(which statement, values ...any) (row, error) {
 		err = errNoRow
 	}
 	_ = stmt.Reset() // it repeats the error of the run
+	db.release(which)
 	return read, err
 }
 
@@ -166,13 +216,12 @@ func (db *database) execute(which statement, values ...any) error {
 	if err != nil {
 		return err
 	}
-	if err := stmt.Exec(); err != nil {
-		return err
-	}
-	if db.trace != nil {
+	err = stmt.Exec() // it also resets
+	if err == nil && db.trace != nil {
 		db.note(which, values, nil)
 	}
-	return nil
+	db.release(which)
+	return err
 }
 
 // bound is the statement, prepared at its first use, with its values bound.
@@ -180,8 +229,11 @@ func (db *database) bound(which statement, values []any) (*sqlite3.Stmt, error) 
 	stmt := db.statements[which]
 	if stmt == nil {
 		var err error
-		sql := strings.TrimSuffix(script(names[which]), "\n")
-		if stmt, _, err = db.conn.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT); err != nil {
+		var flags sqlite3.PrepareFlag
+		if db.shape.statementCache != "none" {
+			flags = sqlite3.PREPARE_PERSISTENT
+		}
+		if stmt, _, err = db.conn.PrepareFlags(sqlOf[which], flags); err != nil {
 			return nil, err
 		}
 		db.statements[which] = stmt
@@ -201,6 +253,24 @@ func (db *database) bound(which statement, values []any) (*sqlite3.Stmt, error) 
 		}
 	}
 	return stmt, nil
+}
+
+// release comes after every run.
+func (db *database) release(which statement) {
+	if db.shape.statementCache == "none" {
+		db.finalize(which)
+	}
+}
+
+func (db *database) finalize(which statement) {
+	stmt := db.statements[which]
+	if stmt == nil {
+		return
+	}
+	db.counts[which].prepared += 1 + stmt.Status(sqlite3.STMTSTATUS_REPREPARE, false)
+	db.counts[which].runs += stmt.Status(sqlite3.STMTSTATUS_RUN, false)
+	_ = stmt.Close()
+	db.statements[which] = nil
 }
 
 func fnv1a(bytes []byte) uint64 {
@@ -224,64 +294,4 @@ func sumColumns(stmt *sqlite3.Stmt) uint64 {
 		}
 	}
 	return sum
-}
-
-// note prints an executed statement; stmt is the one whose row was read, if any.
-func (db *database) note(which statement, values []any, stmt *sqlite3.Stmt) {
-	db.step++
-	var bound, read []string
-	for _, value := range values {
-		switch value := value.(type) {
-		case int64:
-			bound = append(bound, strconv.FormatInt(value, 10))
-		case int:
-			bound = append(bound, strconv.Itoa(value))
-		case string:
-			bound = append(bound, quoted(value))
-		}
-	}
-	if stmt != nil {
-		for i := range stmt.ColumnCount() {
-			read = append(read, column(stmt, i))
-		}
-	}
-	sql := db.statements[which].SQL()
-	_, err := fmt.Fprintf(db.trace, "%s\t%d\t%s\t%s\t%s\t%s\n", db.request, db.step, names[which], sql, orDash(bound), orDash(read))
-	if err != nil {
-		outputFailed()
-	}
-}
-
-func orDash(parts []string) string {
-	if len(parts) == 0 {
-		return "-"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func quoted(text string) string {
-	return "'" + strings.ReplaceAll(text, "'", "''") + "'"
-}
-
-func column(stmt *sqlite3.Stmt, i int) string {
-	switch stmt.ColumnType(i) {
-	case sqlite3.INTEGER:
-		return strconv.FormatInt(stmt.ColumnInt64(i), 10)
-	case sqlite3.TEXT:
-		return quoted(stmt.ColumnText(i))
-	case sqlite3.BLOB:
-		return "X'" + hex.EncodeToString(stmt.ColumnRawBlob(i)) + "'"
-	}
-	return "NULL"
-}
-
-// printStatementCounts prints how often each statement was run and prepared again, one line each, on standard error.
-func (db *database) printStatementCounts() {
-	for which, stmt := range db.statements {
-		if stmt == nil {
-			continue
-		}
-		runs, again := stmt.Status(sqlite3.STMTSTATUS_RUN, false), stmt.Status(sqlite3.STMTSTATUS_REPREPARE, false)
-		fmt.Fprintf(os.Stderr, "%s runs=%d prepared_again=%d\n", names[which], runs, again)
-	}
 }

@@ -11,9 +11,9 @@ import (
 // Up to 2^40 ns, 18 minutes; what is longer counts in the last one.
 const buckets = 256 * 33
 
-// histogram has latencies in buckets at most 1/256 (0.4 %) wide: below 512 ns each nanosecond has its own, above that every
-// power of two is cut into 256. The bounds are the same in every runner, so that histograms of repeated runs are added, never
-// averaged.
+// histogram has latencies in buckets at most 1/256 (0.4 %) wide: below 512 ns each nanosecond has its own, above that
+// every power of two is cut into 256. The bounds are the same in every runner, so that histograms of repeated runs are
+// added, never averaged.
 type histogram struct {
 	total  int64
 	max    time.Duration
@@ -57,7 +57,8 @@ func (h *histogram) percentile(percent int64) time.Duration {
 	return 0
 }
 
-// write prints CSV bucket_us,count: the upper bounds (the largest value inside) of the buckets that are not empty, ascending.
+// write prints CSV bucket_us,count: the upper bounds (the largest value inside) of the buckets that are not empty,
+// ascending.
 func (h *histogram) write(to io.Writer) error {
 	out := bufio.NewWriter(to)
 	fmt.Fprintln(out, "bucket_us,count")

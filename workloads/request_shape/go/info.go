@@ -58,10 +58,11 @@ func printInfo() {
 		SqliteSourceID  string   `json:"sqlite_source_id"`
 		CompileOptions  []string `json:"compile_options"`
 		CacheSize       int      `json:"statement_cache_size"`
+		CacheDefault    *int     `json:"statement_cache_default"` // none: the driver keeps no statements
 		BuildFlags      string   `json:"build_flags"`
 	}{
 		runner, "Go", runtime.Version(), driver, version, library[0], library[1],
-		texts(conn, "PRAGMA compile_options"), int(statementCount), strings.Join(flags, " "),
+		texts(conn, "PRAGMA compile_options"), int(statementCount), nil, strings.Join(flags, " "),
 	}) // texts and numbers only: it cannot fail
 	if err := conn.Close(); err != nil {
 		fail("--info", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -18,6 +19,7 @@ const (
 func main() {
 	defer failOnPanic()
 	options := parseOptions(os.Args[1:])
+	databasePath = options.path
 	switch options.action {
 	case runsSequential:
 		runSequential(options)
@@ -27,9 +29,14 @@ func main() {
 		printTrace(options)
 	case printsInfo:
 		printInfo()
+	case mergesHistograms:
+		mergeHistograms()
 	}
-	removeDatabase(options.path)
+	removeDatabase()
 }
+
+// databasePath is set before any goroutine is started.
+var databasePath string
 
 // printLine prints at once. Output that did not arrive is a failure: a full disk must not look like a short result.
 func printLine(line string) {
@@ -39,17 +46,21 @@ func printLine(line string) {
 }
 
 func outputFailed() {
-	fmt.Fprintln(os.Stderr, runner+": standard output: it could not be written in full")
-	os.Exit(1)
+	fail("standard output", errors.New("it could not be written in full"))
 }
 
-// fail prints "go_ncruces: <what>: <reason>" and ends the program with exit code 1; the database file stays as evidence.
+// speaking is kept for good by the first that fails, of several workers.
+var speaking sync.Mutex
+
+// fail prints "go_ncruces: <what>: <reason>" and ends the program with exit code 1. The database is of no use then.
 func fail(what string, err error) {
 	reason := strings.TrimPrefix(err.Error(), "sqlite3: ")
 	if failed, ok := errors.AsType[*sqlite3.Error](err); ok {
 		reason = fmt.Sprintf("%s (SQLite error %d)", reason, failed.ExtendedCode())
 	}
+	speaking.Lock()
 	fmt.Fprintf(os.Stderr, "%s: %s: %s\n", runner, what, reason)
+	removeDatabase()
 	os.Exit(1)
 }
 
@@ -60,8 +71,8 @@ func failOnPanic() {
 	}
 }
 
-func removeDatabase(path string) {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(path + suffix) // what is not there need not go
+func removeDatabase() {
+	for _, suffix := range databaseSuffixes {
+		_ = os.Remove(databasePath + suffix) // what is not there need not go
 	}
 }

@@ -10,21 +10,23 @@ import (
 func printRow(name string, items int64, took time.Duration, check uint64) {
 	ns := took.Nanoseconds()
 	nsPerItem := (ns + items/2) / items
-	printLine(fmt.Sprintf("%s%s,%d,%d,%d.%03d,%d", casePrefix, name, items, ns/1000, nsPerItem/1000, nsPerItem%1000, int64(check)))
+	printLine(fmt.Sprintf("%s%s,%d,%d,%d.%03d,%d",
+		casePrefix, name, items, ns/1000, nsPerItem/1000, nsPerItem%1000, int64(check)))
 }
 
-// timed sends requests 1 to items and prints how long they took, with their check sums added up.
-func timed(name string, items int64, send func(i, item int64) (uint64, error)) {
+// timed sends requests 1 to the last and prints how long they took, with their check sums added up.
+func timed(name string, options *options, send func(i, item int64) (uint64, error)) {
 	var check uint64
 	start := time.Now()
-	for i := int64(1); i <= items; i++ {
-		sum, err := send(i, (i-1)%100+1)
+	items := options.shape.items()
+	for i := int64(1); i <= options.items; i++ {
+		sum, err := send(i, (i-1)%items+1)
 		if err != nil {
 			fail(name, err)
 		}
 		check += sum
 	}
-	printRow(name, items, time.Since(start), check)
+	printRow(name, options.items, time.Since(start), check)
 }
 
 // runSequential: one connection, requests one after another.
@@ -38,13 +40,13 @@ func runSequential(options *options) {
 	// Rows changed since the connection was opened: all of them are the seed's.
 	printRow("seed_dummy_data", db.conn.TotalChanges(), took, db.sumEveryRow())
 
-	timed("admin_item_edit", options.items, func(_, item int64) (uint64, error) { return adminItemEdit(db, item) })
-	timed("admin_item_update", options.items, func(i, item int64) (uint64, error) { return adminItemUpdate(db, i, item) })
+	timed("admin_item_edit", options, func(_, item int64) (uint64, error) { return adminItemEdit(db, item) })
+	timed("admin_item_update", options, func(i, item int64) (uint64, error) { return adminItemUpdate(db, i, item) })
 
-	if options.statementCounts {
-		db.printStatementCounts()
-	}
 	db.close()
+	if options.statementCounts {
+		db.counts.print()
+	}
 }
 
 // printTrace prints one request of each kind.
@@ -52,6 +54,7 @@ func printTrace(options *options) {
 	db := openDatabase(options)
 	db.seed()
 	out := bufio.NewWriter(os.Stdout)
+	fmt.Fprint(out, options.shape.line()) // an error is the flush's to report
 	db.trace, db.request = out, "admin_item_edit"
 	if _, err := adminItemEdit(db, 1); err != nil {
 		fail(db.request, err)
