@@ -4,6 +4,6 @@
 set -eu
 cp package.json package-lock.json "$BENCHCTL_WORK/"
 cd "$BENCHCTL_WORK"
-"$NPM" ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier
+npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --no-update-notifier
 cp node_modules/@oven/bun-linux-x64/bin/bun "$BENCHCTL_OUT/bun"
 echo "BUN_VERSION=$("$BENCHCTL_OUT/bun" --revision)" >"$BENCHCTL_OUT/environment"

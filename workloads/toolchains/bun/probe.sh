@@ -1,8 +1,7 @@
 #!/bin/sh
-# Finds npm, which fetches Bun.
+# Bun is fetched by npm.
 set -eu
-npm=$(command -v npm) || {
+command -v npm >/dev/null || {
   echo "npm is missing, by which Bun is fetched: apt-get install npm" >&2
   exit 1
 }
-echo "NPM=$npm"
