@@ -5,7 +5,7 @@ cd "$(dirname "$0")"
 source=$BENCHCTL_WORK/source
 export GOROOT="$GO_DIR/go" GOTOOLCHAIN=local GOENV=off GOOS=linux CGO_ENABLED=0
 export GOPATH="$BENCHCTL_WORK/path" GOCACHE="$BENCHCTL_WORK/cache" GOFLAGS='-mod=readonly -modcacherw -buildvcs=false'
-case ${BENCHCTL_ARCH:-x86_64} in
+case $BENCHCTL_ARCH in
   x86_64) export GOARCH=amd64 GOAMD64="${BENCHCTL_ISA#x86-64-}" ;;
   aarch64) export GOARCH=arm64 GOARM64=v8.0 ;;
   *) echo "go/build.sh: $BENCHCTL_ARCH is not known here" >&2; exit 1 ;;

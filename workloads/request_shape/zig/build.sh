@@ -3,8 +3,9 @@
 set -eu
 cd "$(dirname "$0")"
 work=$BENCHCTL_WORK
-target="${BENCHCTL_ARCH:-x86_64}-linux-gnu"
-cpu=$(echo "$BENCHCTL_ISA" | tr - _)
+target="$BENCHCTL_ARCH-linux-gnu"
+# Zig's "generic" of aarch64 is armv8-a.
+case $BENCHCTL_ISA in armv8-a) cpu=generic ;; *) cpu=$(echo "$BENCHCTL_ISA" | tr - _) ;; esac
 flags="-O safe -fstrip -fno-stack-check -target $target -mcpu $cpu"
 mkdir -p "$work" "$BENCHCTL_OUT/bin"
 echo "pub const flags = \"$flags, linked by cc -static\";" >"$work/build.zig"
