@@ -15,6 +15,8 @@ using Type = ParamDecl::Type;
 constexpr int64_t kFileBytes = 1 << 20;
 constexpr size_t kArgvWords = 64;
 constexpr size_t kEntries = 64;
+constexpr size_t kLimits = 16;
+constexpr size_t kLimitBytes = 400;
 
 // Lower-case names that are safe in paths, CSV cells and TOML keys.
 bool valid_name(std::string_view name) {
@@ -44,6 +46,7 @@ class WorkloadReader {
     each(top, "build", [&](const std::string& name, const toml::Node& node) { read_build(name, node); });
     top.refuse_unknown();
     check_references(document);
+    check_trace(top);
     if (!findings_.ok()) return findings_.as_error();
     return std::move(workload_);
   }
@@ -65,6 +68,15 @@ class WorkloadReader {
     std::string folder_name = workload_.folder.substr(workload_.folder.rfind('/') + 1);
     if (!workload_.name.empty() && workload_.name != folder_name)
       top.wrong("name", "must be the name of its folder, " + quoted(folder_name) + ", not " + quoted(workload_.name));
+  }
+
+  // Sentences for readers of results.
+  static void read_limits(TableReader& table, std::vector<std::string>& limits) {
+    if (!table.has("limits")) return;
+    table.texts("limits", limits, kLimits);
+    for (const std::string& limit : limits)
+      if (limit.size() > kLimitBytes)
+        table.wrong("limits", "must be sentences of at most " + std::to_string(kLimitBytes) + " bytes each");
   }
 
   // The tables below `key`, each with its name.
@@ -100,6 +112,8 @@ class WorkloadReader {
       else
         mode.expected_seconds = seconds->number;
     }
+    read_limits(table, mode.limits);
+    if (table.has("side_by_side")) table.texts("side_by_side", mode.side_by_side, kEntries);
     if (const toml::Node* params = table.table("params"))
       for (const auto& [param, declared] : params->members) {
         if (!valid_name(param) || declared.kind != Kind::kTable)
@@ -233,12 +247,34 @@ class WorkloadReader {
         table.wrong("argv", "does not use the parameter " + quoted(param.name) + " (\"{" + param.name + "}\")");
   }
 
+  // One trace stands for all points of a suite: what it names must be in every mode, and have one value in a suite.
+  void check_trace(TableReader& top) {
+    for (const std::string& word : workload_.trace)
+      for (size_t open = word.find('{'); open != std::string::npos; open = word.find('{', open + 1)) {
+        const std::string name = word.substr(open + 1, word.find('}', open) - open - 1);
+        for (const ModeDecl& mode : workload_.modes) {
+          auto param = std::find_if(mode.params.begin(), mode.params.end(),
+                                    [&](const ParamDecl& one) { return one.name == name; });
+          if (param == mode.params.end())
+            top.wrong("trace", "names the parameter " + quoted(name) + ", which the mode " + mode.name +
+                                   " does not declare" + meant(name, names_of(mode.params)));
+          else if (param->list)
+            top.wrong("trace", "names the parameter " + quoted(name) + ", of which a suite may have many values");
+        }
+      }
+  }
+
   void read_arm(const std::string& name, const toml::Node& node) {
     TableReader table(node, "[arm." + name + "]", findings_);
     ArmDecl arm;
     arm.name = name;
     table.text("help", arm.help, 400);
-    table.text("build", arm.build);
+    if (table.has("build")) table.texts("build", arm.other_builds, kEntries);
+    if (!arm.other_builds.empty()) {
+      arm.build = arm.other_builds.front();
+      arm.other_builds.erase(arm.other_builds.begin());
+    }
+    read_limits(table, arm.limits);
     table.words("argv", arm.argv, kArgvWords);
     if (!table.has("build")) table.missing("build", "the recipe that makes its bundle");
     if (!table.has("argv")) table.missing("argv", "the runner, relative to its bundle, such as [\"bin/" + name + "\"]");
@@ -263,14 +299,37 @@ class WorkloadReader {
     for (const std::string& toolchain : build.needs)
       if (!valid_name(toolchain))
         table.wrong("needs", "must name folders of workloads/toolchains/, not " + quoted(toolchain));
-    table.choice("arch", build.arch, {"x86_64", "aarch64"});
-    if (!table.has("arch")) table.missing("arch", "x86_64 or aarch64");
-    table.text("isa", build.isa, 64);
+    read_targets(table, build);
+    if (table.has("cpu_flags")) table.texts("cpu_flags", build.cpu_flags, kEntries);
     table.text("min_glibc", build.min_glibc, 16);
-    if (!table.has("isa")) table.missing("isa", "the -march that it is built for, such as \"x86-64-v2\"");
     if (!table.has("min_glibc")) table.missing("min_glibc", "such as \"2.36\", or \"none\" when linked statically");
     table.refuse_unknown();
     workload_.builds.push_back(std::move(build));
+  }
+
+  // `arch` and `isa`, each a text or a list. Where there are two architectures an ISA's name says whose it is.
+  void read_targets(TableReader& table, BuildDecl& build) {
+    static const std::vector<std::string> kArchs{"x86_64", "aarch64"};
+    std::vector<std::string> archs, isas;
+    if (table.has("arch")) table.texts("arch", archs, kArchs.size());
+    if (table.has("isa")) table.texts("isa", isas, kEntries);
+    if (!table.has("arch")) table.missing("arch", "x86_64, aarch64 or a list of both");
+    if (!table.has("isa")) table.missing("isa", "the -march that it is built for, such as \"x86-64-v2\", or a list");
+    for (const std::string& arch : archs)
+      if (std::find(kArchs.begin(), kArchs.end(), arch) == kArchs.end())
+        return table.wrong("arch", "must be one of " + listed(kArchs) + ", not " + quoted(arch) + meant(arch, kArchs));
+    for (const std::string& isa : isas) {
+      std::string arch = arch_of_isa(isa);
+      if (arch.empty() && archs.size() == 1) arch = archs[0];
+      if (std::find(archs.begin(), archs.end(), arch) == archs.end()) {
+        if (!archs.empty()) table.wrong("isa", "has " + quoted(isa) + ", which is no ISA of " + listed(archs));
+        continue;
+      }
+      build.targets.push_back({arch, isa});
+    }
+    for (const std::string& arch : archs)
+      if (!isas.empty() && !build.target(arch))
+        table.wrong("isa", "has none for " + arch + ": add " + (arch == "aarch64" ? "\"armv8-a\"" : "\"x86-64-v2\""));
   }
 
   void read_steps(TableReader& table, BuildDecl& build) {
@@ -303,7 +362,8 @@ class WorkloadReader {
     const toml::Node* tables = document.find("arm");
     for (const ArmDecl& arm : workload_.arms) {
       TableReader table(*tables->find(arm.name), "", findings_);
-      refer(table.place("build"), "build in [arm." + arm.name + "]", "build", arm.build, builds);
+      for (const std::string& build : arm.all_builds())
+        refer(table.place("build"), "build in [arm." + arm.name + "]", "build", build, builds);
       for (const std::string& mode : arm.only_modes)
         refer(table.place("only_modes"), "only_modes in [arm." + arm.name + "]", "mode", mode, modes);
     }
