@@ -111,8 +111,9 @@ TEST(Shape, ExtraIndexesMakeAnUpdateDearer) {
                  traced + command(arm) + Words{"--mode", "sequential", "--items", "100", "--extra-indexes", indexes});
       EXPECT_TRUE(ended.ok()) << ended.errors;
       auto calls = read_file(folder.path() + "/calls");
+      const std::string text = calls ? *calls : "";
       size_t count = 0;
-      for (std::string_view line : split(calls ? *calls : "", '\n')) count += line.ends_with("= 4096") ? 1 : 0;
+      for (std::string_view line : split(text, '\n')) count += line.ends_with("= 4096") ? 1 : 0;
       return count;
     };
     const size_t usual = pages("0"), dearer = pages("8");
