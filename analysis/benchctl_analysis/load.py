@@ -49,6 +49,7 @@ class RunData:
     traces: pd.DataFrame
     bundles: pd.DataFrame
     probes: pd.DataFrame
+    left_out: pd.DataFrame  # arms of the plan that a machine did not run, and why
     bad_rows: list[str] = field(default_factory=list)  # refused values, each row named
 
 
@@ -271,6 +272,9 @@ def _load(connection: sqlite3.Connection, run: str) -> RunData:
             "SELECT * FROM v_bundles WHERE bundle IN (SELECT bundle FROM v_trials WHERE run = ?) ORDER BY bundle",
             run,
         )
+    left_out = pd.DataFrame(columns=["run", "machine_id", "machine", "suite", "arm", "kind", "reason"])
+    if "v_left_out" in views:
+        left_out = _query(connection, "SELECT * FROM v_left_out WHERE run = ? ORDER BY suite, arm, machine_id", run)
     schedule = read_schedule(str(info.get("plan_text", "")))
     return RunData(
         run=run,
@@ -282,5 +286,6 @@ def _load(connection: sqlite3.Connection, run: str) -> RunData:
         traces=_query(connection, "SELECT * FROM v_traces WHERE run = ? ORDER BY suite, arm", run),
         bundles=bundles,
         probes=_query(connection, "SELECT * FROM v_probes WHERE run = ? ORDER BY machine_id, taken_ms", run),
+        left_out=left_out,
         bad_rows=bad,
     )

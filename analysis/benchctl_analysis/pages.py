@@ -83,6 +83,7 @@ def _ran_section(data: RunData, trials: pd.DataFrame, functional: bool) -> Secti
     for table in (
         tables.bundle_table(data, functional),
         tables.runner_table(data, functional),
+        tables.options_table(data, functional),
         tables.order_table(trials, functional),
     ):
         if table is not None:
@@ -195,7 +196,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
     scored = trials.loc[trials["scored"], "round"].nunique()
     planned = f" of {data.schedule.rounds}" if data.schedule.rounds else ""
     found = Histograms(data, folder, comparison.notes)
-    of_suites = results.sections(data, rows, found, functional)
+    of_suites = results.sections(data, rows, found, functional, clean)
     of_suites[0].paragraphs[:0] = [
         Cell(blocks.slots_note(told)) for machines, told in blocks.shared_slots(data) if machine_id in machines
     ]

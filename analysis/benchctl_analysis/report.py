@@ -14,7 +14,17 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from benchctl_analysis import blocks, machine_facts, numbers, pages, tables, terminal, troubles
+from benchctl_analysis import (
+    blocks,
+    caveats,
+    machine_facts,
+    numbers,
+    pages,
+    side_by_side,
+    tables,
+    terminal,
+    troubles,
+)
 from benchctl_analysis.compare import Comparison, Row, across_machines, compare
 from benchctl_analysis.load import LoadError, RunData, load, parse_json, records
 from benchctl_analysis.parts import Table, cells, plural
@@ -158,11 +168,14 @@ def _shared_tables(data: RunData, comparison: Comparison, isolated: dict[int, bo
     return [Table("Across machines", columns, body, False, notes)]
 
 
-def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, functional: bool) -> list[Table]:
+def _machine_tables(
+    data: RunData, comparison: Comparison, machine_id: int, functional: bool, clean: caveats.Clean
+) -> list[Table]:
     rows = [row for row in comparison.rows if row.machine_id == machine_id]
-    made = []
+    made: list[Table] = []
     for suite in suite_order(rows):
         own = [row for row in rows if row.suite == suite]
+        first = len(made)
         sequential = [row for row in own if row.metric == tables.SEQUENTIAL_METRIC]
         if sequential:
             made.append(tables.sequential_table(suite, sequential, functional))
@@ -172,6 +185,11 @@ def _machine_tables(data: RunData, comparison: Comparison, machine_id: int, func
         other = [row for row in own if not tables.is_known(row.metric)]
         if other:
             made.append(tables.generic_table(suite, other, functional))
+        beside = side_by_side.table(data, suite, own, functional)
+        if beside is not None:
+            made.append(beside)
+        if len(made) > first:
+            made[first].notes += caveats.left_out_notes(data, suite, clean, machine_id)
     return made
 
 
@@ -229,7 +247,7 @@ def report(request: ReportRequest) -> dict[str, Any]:
                 report=f"reports/{stems[key]}.html",
             )
         )
-        overview.append((page, stems[key], _machine_tables(data, comparison, key, not isolated[key])))
+        overview.append((page, stems[key], _machine_tables(data, comparison, key, not isolated[key], clean_text)))
     put("summary.csv", summary_csv(comparison.rows, names, {key: not value for key, value in isolated.items()}))
     trouble_lines = troubles.troubles(data, comparison, clean_text)
     on_top = troubles.quarantines(data, comparison)

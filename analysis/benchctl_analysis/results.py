@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from benchctl_analysis import numbers, plots, tables
+from benchctl_analysis import caveats, numbers, plots, side_by_side, tables
+from benchctl_analysis.caveats import Clean
 from benchctl_analysis.compare import CONTEXT_METRICS, Row, natural
 from benchctl_analysis.latency import Histograms, tail
 from benchctl_analysis.load import RunData, parse_json, records
@@ -115,7 +116,13 @@ _HOW = (
 
 
 def _suite_section(
-    data: RunData, suite: str, own: list[Row], colour: Callable[[Row], int], found: Histograms, functional: bool
+    data: RunData,
+    suite: str,
+    own: list[Row],
+    colour: Callable[[Row], int],
+    found: Histograms,
+    functional: bool,
+    clean: Clean,
 ) -> Section:
     section = Section(f"Results: {suite}", "")
     gone = 0
@@ -146,6 +153,14 @@ def _suite_section(
     if other:
         section.tables.append(tables.generic_table(suite, other, functional))
         draw(tables.split_cases(other), f"{suite} other")
+    beside = side_by_side.table(data, suite, own, functional)
+    if beside is not None:
+        section.tables.append(beside)
+    limits = caveats.limits_table(data, suite, functional)
+    if limits is not None:
+        section.tables.append(limits)
+    if section.tables:
+        section.tables[0].notes += caveats.left_out_notes(data, suite, clean, own[0].machine_id)
     section.paragraphs += [Cell(text) for text in hidden]
     if gone:
         section.paragraphs.append(Cell(f"{gone} plots are left out; summary.csv has the numbers."))
@@ -161,12 +176,12 @@ def suite_order(rows: list[Row]) -> list[str]:
     return sorted(kinds, key=lambda suite: (kinds[suite], natural(suite)))
 
 
-def sections(data: RunData, rows: list[Row], found: Histograms, functional: bool) -> list[Section]:
+def sections(data: RunData, rows: list[Row], found: Histograms, functional: bool, clean: Clean) -> list[Section]:
     if not rows:
         return [Section("Results", "results", [Cell("No scored trial has a result.", "bad")])]
     colour = _colours(rows)
     made = [
-        _suite_section(data, suite, [row for row in rows if row.suite == suite], colour, found, functional)
+        _suite_section(data, suite, [row for row in rows if row.suite == suite], colour, found, functional, clean)
         for suite in suite_order(rows)
     ]
     for index, section in enumerate(made):

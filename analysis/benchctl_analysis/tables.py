@@ -214,6 +214,31 @@ def by_point(rows: Sequence[Row]) -> dict[tuple[str, str, bool], dict[str, Row]]
     return {key: metrics for key, metrics in found.items() if CONCURRENT_METRIC in metrics}
 
 
+def workers_of(point: str) -> tuple[int | None, str]:
+    """ "workers=4,workload=read" -> (4, "workload=read")."""
+    parts = point.split(",")
+    for place, part in enumerate(parts):
+        name, _, value = part.partition("=")
+        if name == "workers" and value.isascii() and value.isdigit() and len(value) < 9:
+            return int(value), ",".join(parts[:place] + parts[place + 1 :])
+    return None, point
+
+
+def scaling(points: dict[tuple[str, str, bool], dict[str, Row]]) -> dict[tuple[str, str, bool], str]:
+    """Throughput relative to the runner's own with one worker, where there are points of both."""
+    alone = {}
+    for (point, arm, copy), metrics in points.items():
+        workers, rest = workers_of(point)
+        if workers == 1 and metrics[CONCURRENT_METRIC].median.value > 0:
+            alone[rest, arm, copy] = metrics[CONCURRENT_METRIC].median.value
+    found = {}
+    for (point, arm, copy), metrics in points.items():
+        workers, rest = workers_of(point)
+        if workers is not None and workers > 1 and (rest, arm, copy) in alone:
+            found[point, arm, copy] = numbers.factor(metrics[CONCURRENT_METRIC].median.value / alone[rest, arm, copy])
+    return found
+
+
 def throughput_table(
     suite: str, case: str, rows: Sequence[Row], errors: dict[tuple[str, str, bool], str], functional: bool
 ) -> Table:
@@ -223,8 +248,15 @@ def throughput_table(
     columns = [("Point", "l"), ("Runner", "l"), ("Median", "r"), (heading, "r"), ("Min to max", "r"), ("n", "r")]
     columns += [("Ratio to baseline", "l"), ("Errors", "r")]
     table = Table(f"{suite}, {case}: throughput", columns, [], functional, coverage_note(rates) + reasons(rates))
+    points = by_point(rows)
+    scaled = scaling(points)
+    if scaled:
+        columns.insert(7, ("To 1 worker", "r"))
+        table.notes.append(
+            "To 1 worker: the runner's own median here over its median with one worker; 2.00x at 2 workers is perfect scaling."
+        )
     last = ""
-    for key, metrics in by_point(rows).items():
+    for key, metrics in points.items():
         rate = metrics[CONCURRENT_METRIC]
         table.rows.append(
             [
@@ -235,11 +267,12 @@ def throughput_table(
                 range_cell(rate),
                 n_cell(rate),
                 ratio_cell(rate),
+                *([Cell(scaled.get(key, ""), "soft" if rate.aa_copy else "")] if scaled else []),
                 Cell(errors.get(key, "not measured")),
             ]
         )
         last = key[0]
-    shown = [metrics[CONCURRENT_METRIC] for metrics in by_point(rows).values()]
+    shown = [metrics[CONCURRENT_METRIC] for metrics in points.values()]
     _with_left_out(table, shown, [row.median.value for row in shown])
     return table
 
@@ -390,6 +423,26 @@ def runner_table(data: RunData, functional: bool) -> Table | None:
         notes.append("All runners use the same SQLite source.")
     columns = [("Runner", "l"), *((name, "l") for name, _ in _INFO_KEYS), ("Trace", "l")]
     return Table("Runners and the SQLite each really used", columns, list(rows.values()), functional, notes)
+
+
+def options_table(data: RunData, functional: bool) -> Table | None:
+    """SQLite's compile options that not every runner has, each with those that have it."""
+    have: dict[str, set[str]] = {}
+    for trace in records(data.traces):
+        options = parse_json(trace.info).get("compile_options")
+        if isinstance(options, list):
+            have.setdefault(str(trace.arm), set()).update(sanitize(one, 100) for one in options[:400])
+    every = [option for options in have.values() for option in options]
+    differing = sorted(option for option in set(every) if every.count(option) < len(have))
+    if not differing:
+        return None
+    rows = [
+        [Cell(option), Cell(", ".join(arm for arm, options in have.items() if option in options), "wrap")]
+        for option in differing[:MAX_TABLE_ROWS]
+    ]
+    notes = [f"Of {len(have)} runners: {', '.join(have)}. Options that all of them have are not listed."]
+    columns = [("Compile option", "l"), ("Runners whose SQLite has it", "l")]
+    return Table("SQLite compile options that differ", columns, rows, functional, notes)
 
 
 def _versions(said: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchctl_analysis import blocks, hardening, numbers
+from benchctl_analysis import blocks, caveats, hardening, numbers
 from benchctl_analysis.compare import Comparison
 from benchctl_analysis.load import RunData, records
 from benchctl_analysis.noise import gate_text
@@ -77,7 +77,8 @@ def _of_trials(data: RunData, comparison: Comparison, clean: Clean) -> list[str]
 
 def troubles(data: RunData, comparison: Comparison, clean: Clean) -> list[str]:
     """The worst first; one line each."""
-    lines = _of_machines(data, comparison, clean) + _of_trials(data, comparison, clean)
+    lines = caveats.left_out_lines(data, clean)
+    lines += _of_machines(data, comparison, clean) + _of_trials(data, comparison, clean)
     rounds = {row.ratio.n for row in comparison.rows if row.ratio is not None and row.ratio.verdict == "none"}
     if rounds:
         lines.append(f"no verdicts where fewer than 6 rounds are scored (here {min(rounds)})")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 STORE = Path(__file__).parents[2] / "controller" / "store"
-SCHEMA = [STORE / "schema.sql", STORE / "migration_2.sql"]
+SCHEMA = [STORE / "schema.sql", STORE / "migration_2.sql", STORE / "migration_3.sql"]
 START_MS = 1_790_000_000_000
 PLAN = """schema = 1
 name = "example"
@@ -185,6 +185,11 @@ class StoreMaker:
         self.db.execute(
             "INSERT INTO trace VALUES (?, ?, ?, ?, ?)",
             (self.run, self.name(suite), self.name(arm), digest, json.dumps(info)),
+        )
+
+    def leave_out(self, machine: int, suite: str, arm: str, reason: str, kind: str = "not built") -> None:
+        self.db.execute(
+            "INSERT INTO left_out VALUES (?, ?, ?, ?, ?)", (machine, self.name(suite), self.name(arm), kind, reason)
         )
 
     def bundle(self, sha: str = "b" * 64, **manifest: Any) -> None:

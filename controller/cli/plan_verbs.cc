@@ -1,6 +1,7 @@
 // `plan check | show | init`.
 #include <iostream>
 
+#include "controller/cli/ship.h"
 #include "controller/cli/verbs.h"
 #include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
@@ -12,15 +13,19 @@ namespace {
 struct Arguments {
   std::string file;
   std::vector<std::string> sets;
-  bool json = false, untrusted = false;
+  bool json = false, untrusted = false, skip_unbuilt = false;
 };
 
-Result<int> check(Parts& parts, const Arguments& arguments) {
+Result<int> check(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(auto workloads, parts.workloads());
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.file));
   auto plan = [&]() -> Result<Plan> {
     BENCHCTL_TRY(Plan read, read_plan(source, workloads, arguments.sets));
     BENCHCTL_CHECK(parts.check_policy(read, arguments.untrusted));
+    if (arguments.skip_unbuilt) skip_unbuilt(read);
+    Foresight bundles = foresee_bundles(context, read, workloads);
+    BENCHCTL_CHECK(bundles.verdict);
+    for (const std::string& note : bundles.notes) read.warnings.push_back(read.file + ": warning: " + note);
     return read;
   }();
   if (arguments.json) {
@@ -54,7 +59,7 @@ Result<int> init(const std::string& file) {
 
 }  // namespace
 
-std::vector<Verb> plan_verbs(Context&, Parts& parts) {
+std::vector<Verb> plan_verbs(Context& context, Parts& parts) {
   auto a = std::make_shared<Arguments>();
   auto declare = [a](Options& options) {
     options.positional("FILE", a->file, true, "the plan file");
@@ -63,10 +68,11 @@ std::vector<Verb> plan_verbs(Context&, Parts& parts) {
   };
   auto declare_check = [a, declare](Options& options) {
     declare(options);
+    options.flag("--skip-unbuilt", a->skip_unbuilt, "arms that cannot be built here are no mistake, see run");
     options.flag("--untrusted", a->untrusted, "as a plan that may come from a stranger, see run");
   };
   return {{"plan check", "find every mistake of a plan, without effects", "benchctl plan check plans/local.toml",
-           declare_check, [a, &parts] { return check(parts, *a); }},
+           declare_check, [a, &context, &parts] { return check(context, parts, *a); }},
           {"plan show", "print what a plan resolves to: arms, points, trials, expected time and cost",
            "benchctl plan show plans/local.toml", declare, [a, &parts] { return show(parts, *a); }},
           {"plan init", "write a commented plan to begin with", "benchctl plan init my-plan.toml",

@@ -6,7 +6,7 @@
 namespace benchctl {
 namespace {
 
-constexpr int kInputsVersion = 1;
+constexpr int kInputsVersion = 2;
 
 std::string inputs_path(const std::string& run_folder) {
   return run_folder + "/inputs.json";
@@ -43,8 +43,12 @@ Status save_inputs(Context& context, RunInput& input) {
   if (input.harden) document.set("harden", to_json(*input.harden));
   Json bundles = Json::array();
   for (const auto& [key, bundle] : input.bundles)
-    bundles.push(Json::object({{"key", key}, {"sha256", bundle.sha256}, {"folder", bundle.folder}}));
+    bundles.push(Json::object(
+        {{"key", key}, {"sha256", bundle.sha256}, {"folder", bundle.folder}, {"manifest", bundle.manifest}}));
   document.set("bundles", std::move(bundles));
+  Json unbuilt = Json::object();
+  for (const auto& [key, why] : input.unbuilt) unbuilt.set(key, why);
+  document.set("unbuilt", std::move(unbuilt));
   BENCHCTL_TRY(Json hashes, declarations(input));
   document.set("workloads", std::move(hashes));
   return write_atomic(inputs_path(input.folder), document.dump_pretty() + "\n");
@@ -69,7 +73,9 @@ Status load_inputs(const std::string& run_folder, RunInput& input) {
     input.harden = *profile;
   }
   for (const Json& bundle : (*document)["bundles"].as_array())
-    input.bundles[bundle["key"].as_string()] = {bundle["sha256"].as_string(), bundle["folder"].as_string()};
+    input.bundles[bundle["key"].as_string()] = {bundle["sha256"].as_string(), bundle["folder"].as_string(),
+                                                bundle["manifest"]};
+  for (const auto& [key, why] : (*document)["unbuilt"].as_object()) input.unbuilt[key] = why.as_string();
   for (const auto& [key, bundle] : input.bundles)
     if (!exists(bundle.folder))
       return Error{ErrorKind::kUsage, "the programs of " + key + " are not in the cache any more (" + bundle.folder +

@@ -277,8 +277,10 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
     BENCHCTL_CHECK(check_space(folder, context.min_free_bytes));
   BENCHCTL_TRY(input.workloads, parts.workloads());
   BENCHCTL_CHECK(take_profile(context, input));
-  BENCHCTL_TRY(auto bundles, make_bundles(context, plan, input.workloads, progress));
-  for (const BuiltBundle& bundle : bundles) input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder};
+  BENCHCTL_TRY(Shipment shipment, make_bundles(context, plan, input.workloads, progress));
+  for (const BuiltBundle& bundle : shipment.bundles)
+    input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder, bundle.row.manifest};
+  input.unbuilt = shipment.unbuilt;
   BENCHCTL_CHECK(prepare_providers(plan, parts, progress));
   if (stop.requested()) return Error{ErrorKind::kInterrupted, "stopped before any machine was made"};
 
@@ -287,7 +289,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   BENCHCTL_CHECK(store->begin_run(row));
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + id + " in " + row.folder);
-  for (const BuiltBundle& bundle : bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
+  for (const BuiltBundle& bundle : shipment.bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
   BENCHCTL_CHECK(save_inputs(context, input));
   BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
   return conduct(context, parts, *store, row, input, progress, stop, request.json);

@@ -9,6 +9,7 @@
 #include "controller/cli/detached.h"
 #include "controller/cli/process.h"
 #include "controller/cli/run_pipeline.h"
+#include "controller/cli/ship.h"
 #include "controller/cli/verbs.h"
 #include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
@@ -25,7 +26,7 @@ struct Arguments {
   std::vector<std::string> sets;
   std::string only, out, keep, id, trust;
   int64_t runs = 0, warmup_rounds = -1;
-  bool dry_run = false, yes = false, detach = false, json = false, untrusted = false;
+  bool dry_run = false, yes = false, detach = false, json = false, untrusted = false, skip_unbuilt = false;
 };
 
 Result<std::string> absolute(const std::string& path) {
@@ -88,6 +89,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   BENCHCTL_TRY(PlanSource source, load_plan_source(arguments.plan));
   BENCHCTL_TRY(Plan plan, read_plan(source, workloads, sets));
   if (!arguments.only.empty()) BENCHCTL_CHECK(keep_only(plan, arguments.only));
+  if (arguments.skip_unbuilt) skip_unbuilt(plan);
   const bool untrusted = arguments.untrusted || context.untrusted;
   if (untrusted && !arguments.trust.empty())
     return Error{ErrorKind::kUsage,
@@ -128,6 +130,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   std::vector<std::string> words = {"benchctl", "run",      "--plan", arguments.plan,  "--yes",
                                     "--id",     request.id, "--out",  request.runs_dir};
   if (untrusted) words.push_back("--untrusted");
+  if (arguments.skip_unbuilt) words.push_back("--skip-unbuilt");
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep),
                              std::pair("--trust-plan", arguments.trust)})
@@ -154,6 +157,8 @@ Verb run_verb(Context& context, Parts& parts) {
                          "SHA256 of a plan that may run programs of its own on this computer");
             options.flag("--untrusted", a->untrusted,
                          "the plan may come from a stranger: only what [untrusted] of the policy allows");
+            options.flag("--skip-unbuilt", a->skip_unbuilt,
+                         "leave out arms that cannot be built here, also those that the plan names");
             options.flag("--dry-run", a->dry_run, "show what would run, and stop");
             options.flag("--yes", a->yes, "do not ask before machines that cost money are made");
             options.flag("--detach", a->detach, "go on in the background; see attach");

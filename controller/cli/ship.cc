@@ -2,8 +2,9 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
+#include <set>
 
+#include "controller/cli/arm_needs.h"
 #include "controller/plan/expand.h"
 #include "controller/plan/plan_source.h"
 #include "controller/workloads/build.h"
@@ -46,27 +47,70 @@ BuildContext build_context(Context& context, std::function<void(const std::strin
           .say = std::move(say)};
 }
 
-Result<std::vector<BuiltBundle>> make_bundles(Context& context, const Plan& plan,
-                                              const std::vector<Workload>& workloads, Progress& progress) {
-  // Which bundles there are does not depend on the machine; the shape of this computer serves.
-  BENCHCTL_TRY(Expansion expansion, expand(plan, workloads, host_shape()));
+Result<Shipment> make_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads,
+                              Progress& progress) {
+  // What is missing is found out before minutes go into building the rest.
+  BENCHCTL_CHECK(foresee_bundles(context, plan, workloads).verdict);
   BuildContext build = build_context(context, [&](const std::string& line) { progress.say("", line); });
+  build.now = [&](const std::string& text) { progress.now("building", text); };
   Toolchains toolchains(build);
-  std::vector<BuiltBundle> bundles;
-  for (const BundleNeed& need : expansion.bundles) {
-    if (need.build.empty()) {
-      BENCHCTL_TRY(BuiltBundle program, ship_program(context.cache, plan.root, need));
-      bundles.push_back(std::move(program));
-      continue;
-    }
-    const Workload& workload = *std::find_if(workloads.begin(), workloads.end(),
-                                             [&](const Workload& one) { return one.name == need.workload; });
-    const BuildDecl& recipe = *std::find_if(workload.builds.begin(), workload.builds.end(),
-                                            [&](const BuildDecl& one) { return one.name == need.build; });
-    BENCHCTL_TRY(Bundle bundle, build_bundle(workload, recipe, toolchains, build));
-    bundles.push_back({need.key, bundle.folder, {bundle.sha256, bundle.workload, bundle.build, bundle.manifest}});
+  Shipment shipment;
+  for (const Suite& suite : plan.suites) {
+    if (suite.command.empty()) continue;
+    BENCHCTL_TRY(BuiltBundle program, ship_program(context.cache, plan.root,
+                                                   {"command/" + suite.name, "", "", without_dot(suite.command[0])}));
+    shipment.bundles.push_back(std::move(program));
   }
-  return bundles;
+  std::map<std::string, Error> unbuilt;
+  std::set<std::string> tried;
+  const std::vector<ArmNeed> needs = arm_needs(plan, workloads);
+  for (const ArmNeed& need : needs) {
+    for (const ArmNeed::Candidate& one : need.candidates) {
+      if (one.key.empty() || !tried.insert(one.key).second) continue;
+      auto bundle = build_bundle(*need.workload, *one.build, one.target, toolchains, build);
+      if (bundle) {
+        shipment.bundles.push_back(
+            {one.key, bundle->folder, {bundle->sha256, bundle->workload, bundle->build, bundle->manifest}});
+      } else if (bundle.error().kind == ErrorKind::kUsage || bundle.error().kind == ErrorKind::kWorkload) {
+        unbuilt.emplace(one.key, bundle.error());
+      } else {
+        return bundle.error();
+      }
+    }
+  }
+  ArmVerdict verdict = judge_arms(needs, unbuilt);
+  BENCHCTL_CHECK(verdict.status);
+  for (const std::string& note : verdict.notes) progress.say("", note);
+  for (const auto& [key, why] : unbuilt) shipment.unbuilt[key] = why.message;
+  return shipment;
+}
+
+void skip_unbuilt(Plan& plan) {
+  for (Suite& suite : plan.suites) suite.skip_unbuilt = true;
+}
+
+Foresight foresee_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads) {
+  BuildContext build = build_context(context, [](const std::string&) {});
+  Toolchains toolchains(build, true);
+  std::map<std::string, Error> unbuilt;
+  std::set<std::string> tried;
+  Foresight seen;
+  const std::vector<ArmNeed> needs = arm_needs(plan, workloads);
+  for (const ArmNeed& need : needs) {
+    for (const ArmNeed::Candidate& one : need.candidates) {
+      if (one.key.empty() || !tried.insert(one.key).second) continue;
+      Outlook outlook = look_at(*need.workload, *one.build, one.target, toolchains, build);
+      if (outlook.state != Readiness::kCannot) continue;
+      if (outlook.kind == ErrorKind::kUsage)
+        unbuilt.emplace(one.key, Error{outlook.kind, outlook.why});
+      else  // another try may go well
+        seen.notes.push_back("the last time, " + outlook.why);
+    }
+  }
+  ArmVerdict verdict = judge_arms(needs, unbuilt);
+  seen.notes.insert(seen.notes.end(), verdict.notes.begin(), verdict.notes.end());
+  seen.verdict = verdict.status;
+  return seen;
 }
 
 }  // namespace benchctl

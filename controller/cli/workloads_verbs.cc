@@ -1,6 +1,7 @@
 // `workloads list | build | check | trace`.
 #include <iostream>
 
+#include "controller/cli/build_progress.h"
 #include "controller/cli/ship.h"
 #include "controller/cli/verbs.h"
 #include "controller/workloads/verbs.h"
@@ -12,12 +13,17 @@ struct Arguments {
   std::string name;
   std::string arm;
   std::vector<std::string> arms;
+  std::string arch, isa;
   int64_t items = 1000;
   bool json = false;
 };
 
-Result<int> done(const Status& status) {
-  if (!status) return status.error();
+// With progress on standard error while `work` runs.
+Result<int> with_progress(Context& context, const std::function<Status(BuildContext&)>& work) {
+  BuildProgress progress(*context.clock, context.terminal_errors, context.width);
+  BuildContext build = build_context(context, [&](const std::string& line) { progress.say(line); });
+  build.now = [&](const std::string& text) { progress.now(text); };
+  BENCHCTL_CHECK(work(build));
   return 0;
 }
 
@@ -25,20 +31,29 @@ Result<int> done(const Status& status) {
 
 std::vector<Verb> workloads_verbs(Context& context, Parts&) {
   auto a = std::make_shared<Arguments>();
-  auto say = [](const std::string& line) { std::cerr << line << "\n"; };
   auto arms = [a](Options& options) { options.texts("--arm", a->arms, "only this arm (repeatable)"); };
+  auto wish = [a](Options& options) {
+    options.text("--arch", a->arch, "for machines of this architecture: x86_64 or aarch64 (default: this computer's)");
+    options.text("--isa", a->isa, "for CPUs of this level where a recipe knows it, such as x86-64-v3");
+  };
   auto json = [a](Options& options) { options.flag("--json", a->json, "as JSON"); };
-  return {{"workloads list", "list workloads, their modes, parameters and arms", "benchctl workloads list", json,
-           [a, &context] { return done(workloads_list(context.source_root + "/workloads", a->json, std::cout)); }},
+  return {{"workloads list", "list workloads, their modes, parameters and arms, and which arms are built",
+           "benchctl workloads list", json,
+           [=, &context] {
+             return with_progress(context,
+                                  [=](BuildContext& build) { return workloads_list(build, a->json, std::cout); });
+           }},
           {"workloads build", "build what is not built yet", "benchctl workloads build request_shape",
            [=](Options& options) {
              options.positional("NAME", a->name, false, "a workload; default: all");
              arms(options);
+             wish(options);
              json(options);
            },
            [=, &context] {
-             BuildContext build = build_context(context, say);
-             return done(workloads_build(a->name, a->arms, build, a->json, std::cout));
+             return with_progress(context, [=](BuildContext& build) {
+               return workloads_build(a->name, {a->arms, {a->arch, a->isa}, a->json}, build, std::cout);
+             });
            }},
           {"workloads check", "run every arm once here and compare what it did: exit 6 when arms differ",
            "benchctl workloads check request_shape",
@@ -46,10 +61,12 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              options.positional("NAME", a->name, true, "a workload");
              options.integer("--items", a->items, 1, 10'000'000, "size of the run (default 1000)");
              arms(options);
+             wish(options);
            },
            [=, &context] {
-             BuildContext build = build_context(context, say);
-             return done(workloads_check(a->name, {a->items, a->arms}, build, std::cout));
+             return with_progress(context, [=](BuildContext& build) {
+               return workloads_check(a->name, {a->items, a->arms, {a->arch, a->isa}}, build, std::cout);
+             });
            }},
           {"workloads trace", "print every statement that one request of an arm executes",
            "benchctl workloads trace request_shape c_sqlite",
@@ -58,8 +75,8 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              options.positional("ARM", a->arm, true, "one of its arms");
            },
            [=, &context] {
-             BuildContext build = build_context(context, say);
-             return done(workloads_trace(a->name, a->arm, build, std::cout));
+             return with_progress(
+                 context, [=](BuildContext& build) { return workloads_trace(a->name, a->arm, build, std::cout); });
            }}};
 }
 

@@ -33,8 +33,8 @@ TEST(Evidence, TheTraceOfASuiteHasTheSuitesShape) {
     EXPECT_EQ(trial.trial, static_cast<int64_t>(1000 + i));
     EXPECT_EQ(trial.format, "trace");
     ASSERT_EQ(trial.phases.size(), 1u);
-    EXPECT_EQ(trial.phases[0].argv, (std::vector<std::string>{"bin/" + trial.arm, "--trace", "--statement-cache",
-                                                              i < 2 ? "fits" : "none"}));
+    EXPECT_EQ(trial.phases[0].argv,
+              (std::vector<std::string>{"bin/" + trial.arm, "--trace", "--statement-cache", i < 2 ? "fits" : "none"}));
   }
 }
 

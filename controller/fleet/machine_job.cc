@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "controller/fleet/arm_choice.h"
 #include "controller/fleet/evidence.h"
 #include "controller/fleet/missing.h"
 #include "controller/plan/expand.h"
@@ -56,13 +57,15 @@ Result<MachineJob> make_job(const RunInput& input, Store& store, const Facts& fa
   shape.arch = facts.text("cpu", "architecture");
   shape.index = index_in_run;
   shape.first_trial = int64_t{index_in_run} * kTrialsPerMachine + 1;
-  BENCHCTL_TRY(Expansion expansion, expand(input.plan, input.workloads, shape));
+  BENCHCTL_TRY(ArmChoice choice, choose_arms(input, facts));
+  BENCHCTL_TRY(Expansion expansion, expand(choice.plan, choice.workloads, shape));
   std::map<std::string, std::string> sha256_of_key;
   for (const auto& [key, bundle] : input.bundles) sha256_of_key[key] = bundle.sha256;
   BENCHCTL_CHECK(set_bundles(expansion, sha256_of_key));
-  BENCHCTL_TRY(auto hash_of, save_points(input.plan, expansion, store));
+  BENCHCTL_TRY(auto hash_of, save_points(choice.plan, expansion, store));
 
   MachineJob made;
+  made.left_out = std::move(choice.left_out);
   made.job.run = input.id;
   made.job.seed = input.plan.schedule.seed;
   // All rounds are in the job: with nothing to do the agent has nothing to wait for.
@@ -96,7 +99,7 @@ Result<MachineJob> load_job(const std::string& run_folder, const std::string& ma
   if (!document) return document.error().in(path);
   auto job = job_from_json((*document)["job"]);
   if (!job) return job.error().in(path);
-  MachineJob loaded{std::move(*job), {}};
+  MachineJob loaded{std::move(*job), {}, {}};
   std::vector<std::string> points = (*document)["points"].as_strings();
   for (const RoundSpec& round : loaded.job.rounds) {
     for (const TrialSpec& trial : round.trials) {

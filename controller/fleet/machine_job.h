@@ -14,6 +14,7 @@ namespace benchctl {
 struct MachineJob {
   Job job;
   std::vector<ExpectedTrial> expected;  // of all its rounds
+  std::vector<LeftOutRow> left_out;     // arms that this machine does not run; of a job that was made, not loaded
 };
 
 // The slot's whole schedule on a machine of these facts, what stands in the store left out; its points are saved there.

@@ -24,6 +24,7 @@ namespace benchctl {
 struct LocalBundle {
   std::string sha256;  // of its manifest
   std::string folder;
+  Json manifest = Json::object();  // bundle.json; of a program of the user's own without arch
 };
 
 struct RunInput {
@@ -32,6 +33,7 @@ struct RunInput {
   Plan plan;
   std::vector<Workload> workloads;
   std::map<std::string, LocalBundle> bundles;  // BundleNeed::key -> what it runs from
+  std::map<std::string, std::string> unbuilt;  // the same -> why there is no bundle of it
   std::string agent_binary;
   SshIdentity identity;                 // of this run, kept outside the store
   int64_t keep_ms = 0;                  // machines are kept this long after the run

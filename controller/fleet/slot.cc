@@ -1,6 +1,7 @@
 #include "controller/fleet/slot.h"
 
 #include <algorithm>
+#include <set>
 
 #include "controller/fleet/machine_record.h"
 #include "controller/fleet/requirements.h"
@@ -270,17 +271,20 @@ Status Slot::put_back_quietness() {
 
 Status Slot::equip_machine() {
   AgentClient& agent = hold_->link->agent();
-  std::map<std::string, const LocalBundle*> distinct;
-  for (const auto& [arm, bundle] : input_.bundles) distinct[bundle.sha256] = &bundle;
-  for (const auto& [sha256, bundle] : distinct) {
-    BENCHCTL_TRY(Installed installed, agent.install_bundle(bundle->folder, in(kTransferMs)));
-    if (installed.sha256 != sha256)
-      return Error{ErrorKind::kInternal, bundle->folder + " changed after it was built: build it again"};
-    if (installed.uploaded) say("shipped " + format_bytes(installed.bytes) + " of workloads");
-  }
   BENCHCTL_TRY(hold_->job, load_job(input_.folder, hold_->lease.name));
-  if (hold_->job.job.rounds.empty()) {
-    BENCHCTL_TRY(hold_->job, missing_job(hold_->facts));
+  const bool fresh = hold_->job.job.rounds.empty();
+  if (fresh) {
+    auto made = missing_job(hold_->facts);
+    if (!made && made.error().kind == ErrorKind::kRejected)
+      BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, made.error().message));
+    if (!made) return made.error();
+    hold_->job = *std::move(made);
+    BENCHCTL_CHECK(world_.store.leave_out(hold_->id, hold_->job.left_out));
+    for (const LeftOutRow& row : hold_->job.left_out)
+      say(row.suite + ", " + row.arm + ": " + row.kind + ": " + row.reason);
+  }
+  BENCHCTL_CHECK(ship_bundles());
+  if (fresh) {
     Job& job = hold_->job.job;
     job.machine = hold_->lease.name;
     job.bundles_dir = agent.bundles_dir();
@@ -293,6 +297,21 @@ Status Slot::equip_machine() {
     BENCHCTL_CHECK(save_job(input_.folder, hold_->lease.name, hold_->job));
   }
   return world_.store.set_agent_dir(hold_->id, agent.run_dir(input_.id));
+}
+
+// What the machine's trials run from, each once.
+Status Slot::ship_bundles() {
+  std::set<std::string> needed;
+  for (const RoundSpec& round : hold_->job.job.rounds)
+    for (const TrialSpec& trial : round.trials) needed.insert(trial.bundle);
+  for (const auto& [key, bundle] : input_.bundles) {
+    if (needed.erase(bundle.sha256) == 0) continue;
+    BENCHCTL_TRY(Installed installed, hold_->link->agent().install_bundle(bundle.folder, in(kTransferMs)));
+    if (installed.sha256 != bundle.sha256)
+      return Error{ErrorKind::kInternal, bundle.folder + " changed after it was built: build it again"};
+    if (installed.uploaded) say("shipped " + format_bytes(installed.bytes) + " of workloads");
+  }
+  return {};
 }
 
 void Slot::measure() {

@@ -55,6 +55,7 @@ class Slot {
   Status look_at_machine();
   Status harden_machine();
   Status equip_machine();
+  Status ship_bundles();
   QuietStep quiet_step();
   Status quiet_again();
   Status drain();

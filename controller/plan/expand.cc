@@ -107,7 +107,9 @@ class Expander {
         return fail("no parameter for " + word + " in mode " + mode->name);
     }
     trial.phases.push_back(std::move(phase));
-    trial.bundle = need({suite.workload + "/" + arm->build, suite.workload, arm->build, ""});
+    auto key = bundle_key(*workload, arm->build, suite, machine_.arch);
+    if (!key) return fail(workload->name + "/" + arm->build + " cannot be built for " + machine_.arch);
+    trial.bundle = need({*key, suite.workload, arm->build, ""});
     return {};
   }
 
@@ -159,6 +161,16 @@ std::string fill_template(const std::string& word, const Params& params) {
 
 Result<Expansion> expand(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& machine) {
   return Expander(plan, workloads, machine).run();
+}
+
+std::optional<std::string> bundle_key(const Workload& workload, const std::string& build, const Suite& suite,
+                                      const std::string& arch) {
+  const std::string name = workload.name + "/" + build;
+  const BuildDecl* recipe = find_named(workload.builds, build);
+  if (recipe == nullptr) return name;  // whoever gave the workload knows its bundle
+  auto target = recipe->target(arch, suite.isa);
+  if (!target) return std::nullopt;
+  return name + " " + target->isa;
 }
 
 Status set_bundles(Expansion& expansion, const std::map<std::string, std::string>& sha256_of_key) {

@@ -59,6 +59,8 @@ struct Suite {
   std::string mode;
   std::vector<std::string> arms;
   std::string baseline;
+  std::string isa;                   // bundles are built for it where their recipes can; empty: their default
+  bool skip_unbuilt = false;         // an arm that cannot be built is left out, and said; else it is an error
   std::vector<std::string> command;  // the user's own program; command[0] is relative to the plan's root
   std::string
       format;  // sequential | concurrent | generic (the contract's CSVs) | wall (of a command: its run time counts)

@@ -83,6 +83,8 @@ Json suite_json(const Suite& suite) {
   json.set("format", suite.format);
   json.set("arms", suite.arms);
   json.set("baseline", suite.baseline);
+  json.set("isa", suite.isa);
+  json.set("skip_unbuilt", suite.skip_unbuilt);
   Json params = Json::object();
   for (const auto& [name, values] : suite.params) params.set(name, values);
   json.set("params", std::move(params));

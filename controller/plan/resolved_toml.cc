@@ -136,6 +136,8 @@ void write_suite(Writer& out, const Suite& suite) {
   if (suite.command.empty()) {
     out.set_list("arms", suite.arms);
     out.set_text("baseline", suite.baseline);
+    out.set_text("isa", suite.isa);
+    out.set("skip_unbuilt", boolean(suite.skip_unbuilt));
   } else {
     out.set_list("command", suite.command);
     out.set_text("format", suite.format);

@@ -13,6 +13,8 @@ using Kind = toml::Node::Kind;
 constexpr size_t kSuites = 64;
 constexpr size_t kArms = 64;
 constexpr size_t kArgs = 256;
+// Instead of a list: all arms that have the mode.
+constexpr std::string_view kAllArms = "all";
 
 // Of the user's own program: the contract's CSVs, wall (whatever it prints; its run time counts), and what is read by
 // importers that are not built yet.
@@ -83,15 +85,22 @@ class WorkloadSuite {
   }
 
   void read_arms(const Workload* workload, const ModeDecl* mode) {
-    table_.texts("arms", suite_.arms, kArms);
+    const toml::Node* arms = table_.get("arms");
+    const bool all = arms == nullptr || (arms->kind == Kind::kString && arms->text == kAllArms);
+    if (!all) table_.texts("arms", suite_.arms, kArms);
     table_.text("baseline", suite_.baseline);
+    table_.text("isa", suite_.isa, 64);
+    suite_.skip_unbuilt = all;
+    table_.boolean("skip_unbuilt", suite_.skip_unbuilt);
     table_.get("mode");
     if (workload == nullptr) return;
-    if (const toml::Node* arms = table_.get("arms"); arms != nullptr && arms->kind == Kind::kArray) {
+    if (!suite_.isa.empty()) check_isa(*workload);
+    if (!all && arms->kind == Kind::kString) check_arm(*workload, *arms);
+    if (arms != nullptr && arms->kind == Kind::kArray) {
       for (const toml::Node& item : arms->items)
         if (item.kind == Kind::kString) check_arm(*workload, item);
     }
-    if (!table_.has("arms") && mode != nullptr)
+    if (all && mode != nullptr)
       for (const ArmDecl& arm : workload->arms)
         if (offers(arm, mode->name)) suite_.arms.push_back(arm.name);
     choose_baseline(workload->baseline);
@@ -107,6 +116,17 @@ class WorkloadSuite {
       context_.findings.error(item.place, "arm " + quoted(item.text) + " has no mode " + quoted(suite_.mode) +
                                               "; it has " + listed(arm->only_modes));
     }
+  }
+
+  // One that no recipe knows would be a wish that nobody fulfils.
+  void check_isa(const Workload& workload) {
+    std::vector<std::string> known;
+    for (const BuildDecl& build : workload.builds)
+      for (const BuildTarget& target : build.targets)
+        if (std::find(known.begin(), known.end(), target.isa) == known.end()) known.push_back(target.isa);
+    if (std::find(known.begin(), known.end(), suite_.isa) == known.end())
+      table_.wrong("isa", "must be one that workload " + quoted(workload.name) + " can be built for, " + listed(known) +
+                              ", not " + quoted(suite_.isa) + meant(suite_.isa, known));
   }
 
   void choose_baseline(const std::string& preferred) {
@@ -146,6 +166,8 @@ void read_command_suite(TableReader& table, PlanContext& context, Suite& suite) 
   if (table.has("arms"))
     table.wrong("arms", "of a command are builds, which are not available in this version; leave arms out");
   if (table.has("baseline") && !table.has("arms")) table.wrong("baseline", "needs arms");
+  for (const char* key : {"isa", "skip_unbuilt"})
+    if (table.has(key)) table.wrong(key, "belongs to a workload, not to a command");
   read_free_params(table.table("params"), context, suite);
   if (suite.command.empty()) return;
   const std::string program = without_dot(suite.command[0]);
@@ -169,7 +191,7 @@ void read_suite(const toml::Node& node, PlanContext& context, std::set<std::stri
   } else if (table.has("workload")) {
     WorkloadSuite(table, context, suite).read();
   } else {
-    for (const char* key : {"mode", "arms", "baseline", "format", "params"}) table.get(key);
+    for (const char* key : {"mode", "arms", "baseline", "isa", "skip_unbuilt", "format", "params"}) table.get(key);
     table.missing("workload", "the name of a workload, or command for a program of your own");
   }
   table.refuse_unknown();

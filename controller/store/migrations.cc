@@ -47,7 +47,7 @@ Result<bool> take_steps(sqlite::Database& database, const Migration* first, cons
 }  // namespace
 
 const std::vector<Migration>& store_migrations() {
-  static const std::vector<Migration> kMigrations = {{1, kSchema}, {2, kMigration2}};
+  static const std::vector<Migration> kMigrations = {{1, kSchema}, {2, kMigration2}, {3, kMigration3}};
   return kMigrations;
 }
 

@@ -12,6 +12,7 @@ namespace benchctl {
 
 extern const char* const kSchema;      // schema.sql, compiled in
 extern const char* const kMigration2;  // migration_2.sql
+extern const char* const kMigration3;
 
 struct Migration {
   int version = 0;  // PRAGMA user_version after it

@@ -114,6 +114,7 @@ Status write_machine_record(sqlite::Database& database, int64_t machine) {
       {"machine", "SELECT * FROM machine WHERE id = ?"},
       {"step", "SELECT * FROM step WHERE machine = ? ORDER BY seq"},
       {"unit", "SELECT * FROM unit WHERE machine = ? ORDER BY seq"},
+      {"left_out", "SELECT suite, arm, kind, reason FROM v_left_out WHERE machine_id = ? ORDER BY suite, arm"},
       {"point",
        "SELECT * FROM point WHERE hash IN (SELECT t.point_hash FROM trial t JOIN site s ON s.id = t.site JOIN lease l "
        "ON l.run = s.run AND l.fleet = s.fleet AND l.slot = s.slot JOIN machine m ON m.lease = l.nonce WHERE m.id = "
@@ -181,6 +182,14 @@ Result<int64_t> restore_machine(sqlite::Database& database, const Json& record) 
     steps.push(std::move(step));
   }
   BENCHCTL_CHECK(insert_rows(database, "step", steps));
+  for (const Json& left : record["left_out"].as_array()) {
+    for (const char* key : {"suite", "arm"})
+      BENCHCTL_CHECK(database.run("INSERT OR IGNORE INTO name (text) VALUES (?)", left[key].as_string()));
+    BENCHCTL_CHECK(database.run(
+        "INSERT OR IGNORE INTO left_out (machine, suite, arm, kind, reason) VALUES (?, (SELECT id FROM name WHERE text "
+        "= ?), (SELECT id FROM name WHERE text = ?), ?, ?)",
+        id, left["suite"].as_string(), left["arm"].as_string(), left["kind"].as_string(), left["reason"].as_string()));
+  }
   return id;
 }
 

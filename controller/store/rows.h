@@ -109,6 +109,14 @@ struct TraceRow {
   std::string info;  // JSON of --info
 };
 
+// An arm that a machine does not run, or runs from another recipe than its first.
+struct LeftOutRow {
+  std::string suite;
+  std::string arm;
+  std::string kind;  // not built | not for this machine | another build
+  std::string reason;
+};
+
 struct TrialRow {
   int64_t id = 0;
   int64_t machine = 0;

@@ -119,6 +119,21 @@ Status SqliteStore::save_trace(const TraceRow& trace) {
   });
 }
 
+Status SqliteStore::leave_out(int64_t machine, const std::vector<LeftOutRow>& rows) {
+  if (rows.empty()) return {};
+  return mutate([&]() -> Status {
+    for (const LeftOutRow& row : rows) {
+      for (const std::string& name : {row.suite, row.arm})
+        BENCHCTL_CHECK(database_.run("INSERT OR IGNORE INTO name (text) VALUES (?)", name));
+      BENCHCTL_CHECK(database_.run(
+          "INSERT OR IGNORE INTO left_out (machine, suite, arm, kind, reason) VALUES (?, (SELECT id FROM name WHERE "
+          "text = ?), (SELECT id FROM name WHERE text = ?), ?, ?)",
+          machine, row.suite, row.arm, row.kind, row.reason));
+    }
+    return write_machine_record(database_, machine);
+  });
+}
+
 Result<std::vector<TraceRow>> SqliteStore::traces(const std::string& run) {
   std::lock_guard guard(mutex_);
   BENCHCTL_TRY(auto select, database_.query("SELECT run, suite, arm, sha256, info FROM v_traces WHERE run = ? ORDER BY "

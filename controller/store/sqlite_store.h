@@ -53,6 +53,7 @@ class SqliteStore final : public Store {
 
   Status save_point(const PointRow& point) override;
   Status save_bundle(const BundleRow& bundle) override;
+  Status leave_out(int64_t machine, const std::vector<LeftOutRow>& rows) override;
   Status save_trace(const TraceRow& trace) override;
   Result<std::vector<TraceRow>> traces(const std::string& run) override;
 

@@ -109,6 +109,9 @@ class Store {
   virtual Status save_trace(const TraceRow& trace) = 0;
   virtual Result<std::vector<TraceRow>> traces(const std::string& run) = 0;
 
+  // Arms that the machine does not run; the same again is nothing.
+  virtual Status leave_out(int64_t machine, const std::vector<LeftOutRow>& rows) = 0;
+
   // -- results. One transaction a unit; a unit imported before is nothing. Bad trials never stop the good ones: see
   // UnitResult. An error means that nothing of the unit was taken (disk full, a file differs from the manifest).
   virtual Result<UnitResult> import_unit(int64_t machine, const UnitSource& unit) = 0;

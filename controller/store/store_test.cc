@@ -11,6 +11,9 @@
 namespace benchctl {
 namespace {
 
+const int kVersion = store_migrations().back().version;
+const std::string kOldCopy = ".v" + std::to_string(kVersion);
+
 using StoreTest = StoreFixture;
 
 mode_t mode_of(const std::string& path) {
@@ -234,18 +237,31 @@ TEST_F(StoreTest, ManyProcessesMayOpenAtOnce) {
   }
 }
 
+TEST_F(StoreTest, ArmsLeftOutAreNamedOnce) {
+  auto store = open();
+  begin(*store);
+  std::vector<LeftOutRow> rows = {{"s", "gleam", "not built", "no compiler"}, {"s", "bun", "another build", "no avx2"}};
+  must(store->leave_out(machine_, rows));
+  must(store->leave_out(machine_, rows));
+  EXPECT_EQ(count("SELECT count(*) FROM v_left_out WHERE run = 'r1' AND suite = 's'"), 2);
+  EXPECT_EQ(
+      count("SELECT count(*) FROM v_left_out WHERE arm = 'gleam' AND kind = 'not built' AND reason = 'no compiler'"),
+      1);
+}
+
 TEST_F(StoreTest, ANewerStoreIsRefusedByNameAndVersion) {
   { auto store = open(); }
   {
     auto database = must(sqlite::Database::open(store_path()));
-    must(database.exec("PRAGMA user_version=7"));
+    must(database.exec("PRAGMA user_version=99"));
   }
   auto store = open_store({store_path()}, clock_);
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().kind, ErrorKind::kUsage);
   EXPECT_EQ(store.error().message, "store " + store_path() +
-                                       " has version 7, made by a newer benchctl; this one (" BENCHCTL_VERSION
-                                       ") knows version 2 and older: update benchctl");
+                                       " has version 99, made by a newer benchctl; this one (" BENCHCTL_VERSION
+                                       ") knows version " +
+                                       std::to_string(kVersion) + " and older: update benchctl");
 }
 
 TEST_F(StoreTest, AForeignDatabaseIsRefusedUntouched) {
@@ -266,7 +282,7 @@ TEST_F(StoreTest, AMigrationCopiesFirstAndWaitsForLiveRuns) {
     begin(*store);
   }
   std::vector<Migration> next = store_migrations();
-  next.push_back({3, "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''"});
+  next.push_back({kVersion + 1, "ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''"});
   {
     auto old = open();
     auto live = must(old->lock("r1"));
@@ -275,18 +291,18 @@ TEST_F(StoreTest, AMigrationCopiesFirstAndWaitsForLiveRuns) {
     EXPECT_EQ(early.error().kind, ErrorKind::kInterrupted);
     EXPECT_TRUE(early.error().message.starts_with("migration waits until no run is live: store "))
         << early.error().message;
-    EXPECT_FALSE(exists(store_path() + ".v2"));
+    EXPECT_FALSE(exists(store_path() + kOldCopy));
   }
-  must(write_atomic(store_path() + ".v2", "left behind by an attempt that was cut short"));
+  must(write_atomic(store_path() + kOldCopy, "left behind by an attempt that was cut short"));
   {
     auto store = must(SqliteStore::open({store_path()}, clock_, next));
     EXPECT_EQ(must(store->run("r1")).plan_name, "local");
     EXPECT_TRUE(store->lock("r1").ok()) << "the migration's own lock is gone";
   }
-  EXPECT_EQ(count("PRAGMA user_version"), 3);
-  EXPECT_EQ(mode_of(store_path() + ".v2"), 0600U);
-  auto copy = must(sqlite::Database::open(store_path() + ".v2"));
-  EXPECT_EQ(must(copy.integer("PRAGMA user_version")), 2);
+  EXPECT_EQ(count("PRAGMA user_version"), kVersion + 1);
+  EXPECT_EQ(mode_of(store_path() + kOldCopy), 0600U);
+  auto copy = must(sqlite::Database::open(store_path() + kOldCopy));
+  EXPECT_EQ(must(copy.integer("PRAGMA user_version")), kVersion);
   EXPECT_EQ(must(copy.integer("SELECT count(*) FROM run")), 1);
   EXPECT_FALSE(open_store({store_path()}, clock_).ok()) << "the older code refuses it";
 }
@@ -297,11 +313,13 @@ TEST_F(StoreTest, AFailedMigrationLeavesTheOldStore) {
     begin(*store);
   }
   std::vector<Migration> next = store_migrations();
-  next.push_back({3, "ALTER TABLE run ADD COLUMN note TEXT; ALTER TABLE nothing ADD COLUMN x TEXT"});
+  next.push_back({kVersion + 1, "ALTER TABLE run ADD COLUMN note TEXT; ALTER TABLE nothing ADD COLUMN x TEXT"});
   auto failed = SqliteStore::open({store_path()}, clock_, next);
   ASSERT_FALSE(failed.ok());
-  EXPECT_TRUE(failed.error().message.starts_with("migration of the store to version 3: ")) << failed.error().message;
-  EXPECT_EQ(count("PRAGMA user_version"), 2);
+  EXPECT_TRUE(
+      failed.error().message.starts_with("migration of the store to version " + std::to_string(kVersion + 1) + ": "))
+      << failed.error().message;
+  EXPECT_EQ(count("PRAGMA user_version"), kVersion);
   EXPECT_EQ(count("SELECT count(*) FROM pragma_table_info('run') WHERE name = 'note'"), 0);
   EXPECT_TRUE(open_store({store_path()}, clock_).ok());
 }

@@ -26,13 +26,14 @@ struct Inputs {
   std::vector<Toolchain> toolchains;
 };
 
-Result<Inputs> inputs_of(const Workload& workload, const BuildDecl& build, Toolchains& toolchains) {
+Result<Inputs> inputs_of(const Workload& workload, const BuildDecl& build, const BuildTarget& target,
+                         Toolchains& toolchains) {
   Inputs inputs;
   BENCHCTL_TRY(auto paths, find_sources(workload.folder, build.sources));
   BENCHCTL_TRY(inputs.sources, hash_files(workload.folder, paths));
-  BENCHCTL_TRY(inputs.toolchains, toolchains.resolve(build.needs, build.isa));
+  BENCHCTL_TRY(inputs.toolchains, toolchains.resolve(build.needs, target));
   std::string identity =
-      "build 1\n" + workload.name + "/" + build.name + "\n" + build.isa + "\n" + inputs.sources + "\n";
+      "build 2\n" + workload.name + "/" + build.name + "\n" + target.text() + "\n" + inputs.sources + "\n";
   for (const auto& step : build.steps) identity += shell_quote(step) + "\n";
   for (const Toolchain& one : inputs.toolchains) identity += one.name + " " + one.key + "\n";
   inputs.key = sha256_hex(identity);
@@ -53,16 +54,34 @@ Json versions_of(const std::vector<Toolchain>& toolchains) {
   return all;
 }
 
-Json manifest_of(const Workload& workload, const BuildDecl& build, const Inputs& inputs, const BuildContext& context) {
+// The arms that may run from the recipe's bundle, and the modes, with what a reader of their results must know: reports
+// are written from the store, which holds this manifest.
+void describe_use(const Workload& workload, const BuildDecl& build, Json& manifest) {
+  Json arms = Json::object(), modes = Json::object();
+  for (const ArmDecl& arm : workload.arms) {
+    auto builds = arm.all_builds();
+    if (std::find(builds.begin(), builds.end(), build.name) == builds.end()) continue;
+    arms.set(arm.name, Json::object({{"help", arm.help}, {"limits", arm.limits}, {"first", build.name == arm.build}}));
+  }
+  for (const ModeDecl& mode : workload.modes)
+    modes.set(mode.name, Json::object({{"limits", mode.limits}, {"side_by_side", mode.side_by_side}}));
+  manifest.set("arms", std::move(arms));
+  manifest.set("modes", std::move(modes));
+}
+
+Json manifest_of(const Workload& workload, const BuildDecl& build, const BuildTarget& target, const Inputs& inputs,
+                 const BuildContext& context) {
   GitFacts git = git_facts(workload.folder, {workload.folder, context.root + "/toolchains"}, context.clock);
   Json json = Json::object();
   json.set("bundle", 1);
   json.set("workload", workload.name);
   json.set("version", workload.version);
   json.set("build", build.name);
-  json.set("arch", build.arch);
-  json.set("isa", build.isa);
+  json.set("arch", target.arch);
+  json.set("isa", target.isa);
+  json.set("cpu_flags", build.cpu_flags);
   json.set("min_glibc", build.min_glibc);
+  describe_use(workload, build, json);
   json.set("sources", inputs.sources);
   json.set("key", inputs.key);
   json.set("toolchains", versions_of(inputs.toolchains));
@@ -85,12 +104,26 @@ Result<FileLock> take_turn(const BuildContext& context) {
   }
 }
 
-Status check_architecture(const Workload& workload, const BuildDecl& build) {
-  utsname here{};
-  uname(&here);
-  if (build.arch == here.machine) return {};
-  return Error{ErrorKind::kUsage, workload.name + "/" + build.name + " is built for " + build.arch +
-                                      "; this computer is " + here.machine + ": build on one of that architecture"};
+// Where the recipe's result lies: a folder for each state of all that decides it.
+std::string tree_of(const Workload& workload, const BuildDecl& build, const Inputs& inputs,
+                    const BuildContext& context) {
+  return context.cache_dir + "/builds/" + workload.name + "-" + build.name + "-" + inputs.key.substr(0, 16);
+}
+
+bool any_pending(const std::vector<Toolchain>& toolchains) {
+  return std::any_of(toolchains.begin(), toolchains.end(), [](const Toolchain& one) { return one.pending; });
+}
+
+Status check_arms(const Workload& workload, const std::vector<std::string>& arms) {
+  std::vector<std::string> known;
+  for (const ArmDecl& arm : workload.arms) known.push_back(arm.name);
+  for (const std::string& wanted : arms) {
+    if (workload.arm(wanted) != nullptr) continue;
+    auto near = did_you_mean(wanted, known);
+    return Error{ErrorKind::kUsage, "workload " + workload.name + " has no arm \"" + sanitize(wanted, 80) + "\"" +
+                                        (near ? "; did you mean \"" + *near + "\"?" : "; it has " + join(known, ", "))};
+  }
+  return {};
 }
 
 // A copy of `tree` with bundle.json, under the name of its hash.
@@ -128,20 +161,37 @@ int job_limit(std::string_view meminfo) {
   return 0;
 }
 
-Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, Toolchains& toolchains,
-                            BuildContext& context) {
-  const std::string name = workload.name + "/" + build.name;
-  BENCHCTL_CHECK(check_architecture(workload, build));
+std::string this_architecture() {
+  utsname here{};
+  uname(&here);
+  return here.machine;
+}
+
+Result<BuildTarget> target_for(const Workload& workload, const BuildDecl& build, const BuildWish& wish) {
+  const std::string arch = wish.arch.empty() ? this_architecture() : wish.arch;
+  if (auto target = build.target(arch, wish.isa)) return *target;
+  std::vector<std::string> known;
+  for (const BuildTarget& target : build.targets)
+    if (std::find(known.begin(), known.end(), target.arch) == known.end()) known.push_back(target.arch);
+  return Error{ErrorKind::kUsage, workload.name + "/" + build.name + " cannot be built for " + sanitize(arch, 40) +
+                                      ", only for " + join(known, " and ")};
+}
+
+Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, const BuildTarget& target,
+                            Toolchains& toolchains, BuildContext& context) {
+  std::string name = workload.name + "/" + build.name;
+  // Other targets of the same recipe have work folders and logs of their own.
+  if (build.targets.size() > 1 && !(target == build.targets.front())) name += "/" + target.isa;
   BENCHCTL_CHECK(make_dirs(context.cache_dir + "/builds", 0755));
   BENCHCTL_TRY(FileLock turn, take_turn(context));
-  BENCHCTL_TRY(Inputs inputs, inputs_of(workload, build, toolchains));
-  const std::string tree =
-      context.cache_dir + "/builds/" + workload.name + "-" + build.name + "-" + inputs.key.substr(0, 16);
+  context.tell(name + ": looking for its toolchains");
+  BENCHCTL_TRY(Inputs inputs, inputs_of(workload, build, target, toolchains));
+  const std::string tree = tree_of(workload, build, inputs, context);
   Bundle bundle{workload.name, build.name, "", "", Json(), !exists(tree)};
   if (bundle.built) {
     context.say(name + ": building");
     Nanos start = context.clock.now();
-    std::vector<std::string> env = environment_of(context, inputs.toolchains, build.isa);
+    std::vector<std::string> env = environment_of(context, inputs.toolchains, target);
     auto meminfo = read_pseudo_file("/proc/meminfo");
     if (int jobs = meminfo ? job_limit(*meminfo) : 0) {
       context.say(
@@ -153,33 +203,68 @@ Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, To
     BENCHCTL_CHECK(run_recipe({name, workload.folder, build.steps, env}, tree, context));
     context.say(name + ": built in " + seconds_since(start, context.clock));
   }
-  bundle.manifest = manifest_of(workload, build, inputs, context);
+  bundle.manifest = manifest_of(workload, build, target, inputs, context);
   BENCHCTL_TRY(bundle.sha256, place_bundle(tree, bundle.manifest, context));
   bundle.folder = context.cache_dir + "/bundles/" + bundle.sha256;
   return bundle;
 }
 
-Result<std::vector<Bundle>> build_bundles(const Workload& workload, const std::vector<std::string>& arms,
-                                          BuildContext& context) {
+Result<Builds> build_each(const Workload& workload, const std::vector<std::string>& arms, const BuildWish& wish,
+                          BuildContext& context) {
+  BENCHCTL_CHECK(check_arms(workload, arms));
   std::vector<std::string> names;
   for (const ArmDecl& arm : workload.arms)
     if (arms.empty() || std::find(arms.begin(), arms.end(), arm.name) != arms.end())
-      if (std::find(names.begin(), names.end(), arm.build) == names.end()) names.push_back(arm.build);
-  for (const std::string& wanted : arms) {
-    if (workload.arm(wanted) != nullptr) continue;
-    std::vector<std::string> known;
-    for (const ArmDecl& arm : workload.arms) known.push_back(arm.name);
-    auto near = did_you_mean(wanted, known);
-    return Error{ErrorKind::kUsage, "workload " + workload.name + " has no arm \"" + sanitize(wanted, 80) + "\"" +
-                                        (near ? "; did you mean \"" + *near + "\"?" : "; it has " + join(known, ", "))};
-  }
+      for (const std::string& build : arm.all_builds())
+        if (std::find(names.begin(), names.end(), build) == names.end()) names.push_back(build);
   Toolchains toolchains(context);
-  std::vector<Bundle> bundles;
+  Builds made;
   for (const std::string& name : names) {
-    BENCHCTL_TRY(Bundle bundle, build_bundle(workload, *workload.build(name), toolchains, context));
-    bundles.push_back(std::move(bundle));
+    const BuildDecl& build = *workload.build(name);
+    auto bundle = [&]() -> Result<Bundle> {
+      BENCHCTL_TRY(BuildTarget target, target_for(workload, build, wish));
+      return build_bundle(workload, build, target, toolchains, context);
+    }();
+    if (bundle) {
+      made.bundles.push_back(*std::move(bundle));
+    } else if (bundle.error().kind == ErrorKind::kUsage || bundle.error().kind == ErrorKind::kWorkload) {
+      made.missing.push_back({name, bundle.error()});
+    } else {
+      return bundle.error();  // the cache itself: a full disk, a build that another process does not end
+    }
   }
-  return bundles;
+  return made;
+}
+
+Result<std::vector<Bundle>> build_bundles(const Workload& workload, const std::vector<std::string>& arms,
+                                          BuildContext& context) {
+  BENCHCTL_TRY(Builds made, build_each(workload, arms, {}, context));
+  for (const NotBuilt& missing : made.missing) {
+    if (!arms.empty()) return missing.why;
+    context.say(workload.name + "/" + missing.build + " is not built: " + missing.why.message);
+  }
+  return std::move(made.bundles);
+}
+
+const Bundle* bundle_of(const std::vector<Bundle>& bundles, const ArmDecl& arm) {
+  for (const std::string& build : arm.all_builds())
+    for (const Bundle& bundle : bundles)
+      if (bundle.build == build) return &bundle;
+  return nullptr;
+}
+
+Outlook look_at(const Workload& workload, const BuildDecl& build, const BuildTarget& target, Toolchains& toolchains,
+                BuildContext& context) {
+  auto found = [&]() -> Result<Readiness> {
+    BENCHCTL_TRY(Inputs inputs, inputs_of(workload, build, target, toolchains));
+    if (any_pending(inputs.toolchains)) return Readiness::kNotBuiltYet;
+    const std::string tree = tree_of(workload, build, inputs, context);
+    if (exists(tree)) return Readiness::kBuilt;
+    BENCHCTL_CHECK(last_failure(tree));
+    return Readiness::kNotBuiltYet;
+  }();
+  if (found) return {*found, "", ErrorKind::kUsage};
+  return {Readiness::kCannot, found.error().message, found.error().kind};
 }
 
 }  // namespace benchctl

@@ -18,19 +18,63 @@ struct Bundle {
   std::string build;
   std::string sha256;  // of format_manifest() of its files
   std::string folder;  // <cache_dir>/bundles/<sha256>
-  Json manifest;       // bundle.json: bundle, workload, version, build, arch, isa, min_glibc, sources, toolchains, git
+  // bundle.json: bundle, workload, version, build, arch, isa, cpu_flags, min_glibc, arms, modes, sources, key,
+  // toolchains, git
+  Json manifest;
   bool built = false;  // now, not found in the cache
 };
 
-// The bundle of one recipe; commands run only when sources, steps, toolchains or ISA have changed since. kUsage: a
-// toolchain is missing, this computer is of another architecture. kWorkload: a command failed; its log is named.
-// Callers in several processes wait for each other.
-Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, Toolchains& toolchains,
-                            BuildContext& context);
+// A recipe without a bundle here, and why; the message says how to get what is missing.
+struct NotBuilt {
+  std::string build;
+  Error why;
+};
 
-// Of every recipe that the named arms need (all arms when empty), each once. An unknown arm is kUsage.
+struct Builds {
+  std::vector<Bundle> bundles;
+  std::vector<NotBuilt> missing;
+};
+
+// What to build for: of each recipe the architecture, and the ISA where the recipe knows it, else its default.
+struct BuildWish {
+  std::string arch;  // empty: this computer's
+  std::string isa;
+};
+
+std::string this_architecture();
+
+// kUsage, naming those that there are, when the recipe knows no such architecture.
+Result<BuildTarget> target_for(const Workload& workload, const BuildDecl& build, const BuildWish& wish);
+
+// The bundle of one recipe; commands run only when sources, steps, toolchains or target have changed since. kUsage: a
+// toolchain is missing. kWorkload: a command failed; its log is named. Callers in several processes wait for each
+// other.
+Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, const BuildTarget& target,
+                            Toolchains& toolchains, BuildContext& context);
+
+// Of every recipe that the named arms (all when empty) may run from, each once; one that cannot be built does not stop
+// the others. An unknown arm is kUsage.
+Result<Builds> build_each(const Workload& workload, const std::vector<std::string>& arms, const BuildWish& wish,
+                          BuildContext& context);
+
+// The same for this computer. All arms: those that can be built here, the others are said. Named arms: each must be
+// built.
 Result<std::vector<Bundle>> build_bundles(const Workload& workload, const std::vector<std::string>& arms,
                                           BuildContext& context);
+
+// The first of the arm's recipes that has a bundle; nullptr when none has.
+const Bundle* bundle_of(const std::vector<Bundle>& bundles, const ArmDecl& arm);
+
+// Whether a recipe's bundle lies in the cache, can be built, or cannot; without building anything.
+enum class Readiness { kBuilt, kNotBuiltYet, kCannot };
+struct Outlook {
+  Readiness state = Readiness::kNotBuiltYet;
+  std::string why;  // it cannot be built, and how to get what is missing
+  ErrorKind kind = ErrorKind::kUsage;
+};
+// `toolchains` only looks.
+Outlook look_at(const Workload& workload, const BuildDecl& build, const BuildTarget& target, Toolchains& toolchains,
+                BuildContext& context);
 
 // Jobs that compilers may run at once so that linking does not exhaust the memory: 0 for "as many as they like".
 // `meminfo` is the text of /proc/meminfo.

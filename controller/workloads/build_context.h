@@ -16,6 +16,11 @@ struct BuildContext {
   std::function<void(const std::string&)> say;  // one line of progress
   std::vector<std::string> env;                 // whole environment of compilers; empty: default_environment()
   Nanos timeout = std::chrono::minutes(20);     // of one command
+  std::function<void(const std::string&)> now;  // what is being done at the moment; may be empty
+
+  void tell(const std::string& text) const {
+    if (now) now(text);
+  }
 };
 
 }  // namespace benchctl

@@ -36,8 +36,9 @@ class BuildTest : public ::testing::Test {
     workload_.name = "sum";
     workload_.version = "1";
     workload_.folder = root_ + "/sum";
-    workload_.builds = {{"sh", {"build.sh", "*.txt"}, {{"sh", "build.sh"}}, {"lib"}, "x86_64", "v9", "none"}};
-    workload_.arms = {{"sum", "", {"bin/sum"}, "sh", {}}};
+    workload_.builds = {
+        {"sh", {"build.sh", "*.txt"}, {{"sh", "build.sh"}}, {"lib"}, {{this_architecture(), "v9"}}, "none", {}}};
+    workload_.arms = {{"sum", "", {"bin/sum"}, "sh", {}, {}, {}}};
   }
   void TearDown() override { (void)remove_tree(root_); }
 
@@ -58,7 +59,7 @@ class BuildTest : public ::testing::Test {
   }
   Result<Bundle> build() {
     BuildContext fresh = context();
-    auto bundles = build_bundles(workload_, {}, fresh);
+    auto bundles = build_bundles(workload_, {"sum"}, fresh);
     if (!bundles) return bundles.error();
     return bundles->front();
   }
@@ -147,8 +148,8 @@ TEST_F(BuildTest, WhatIsMissingIsSaid) {
   workload_.builds[0].needs = {};
   workload_.builds[0].sources = {"*.c"};
   EXPECT_NE(build().error().message.find("the source pattern \"*.c\" matches no file"), std::string::npos);
-  workload_.builds[0].arch = "s390x";
-  EXPECT_NE(build().error().message.find("sum/sh is built for s390x; this computer is "), std::string::npos);
+  workload_.builds[0].targets = {{"s390x", "z13"}};
+  EXPECT_EQ(build().error().message, "sum/sh cannot be built for " + this_architecture() + ", only for s390x");
 }
 
 TEST_F(BuildTest, ToolchainsThatNeedEachOtherAreRefused) {

@@ -41,16 +41,30 @@ std::string difference(const ArmEvidence& base, const ArmEvidence& other) {
   return "";
 }
 
+// The words before a program's own that make it run here: none, or the emulator of its architecture.
+Result<std::vector<std::string>> emulator_for(const std::string& arch) {
+  if (arch.empty() || arch == this_architecture()) return std::vector<std::string>{};
+  const std::string program = "qemu-" + arch + "-static";
+  auto found = find_program(program);
+  if (!found)
+    return Error{ErrorKind::kUsage, program + " is missing, which runs programs for " + arch +
+                                        " on this computer: apt-get install qemu-user-static"};
+  return std::vector<std::string>{*found};
+}
+
+constexpr int kUnsupported = 75;
+
 }  // namespace
 
 Result<std::string> run_arm(const Workload& workload, const ArmDecl& arm, const Bundle& bundle,
                             const std::vector<std::string>& words, BuildContext& context) {
+  CommandSpec spec;
+  BENCHCTL_TRY(spec.argv, emulator_for(bundle.manifest["arch"].as_string()));
+  spec.argv.insert(spec.argv.end(), arm.argv.begin(), arm.argv.end());
+  spec.argv[spec.argv.size() - arm.argv.size()] = bundle.folder + "/" + arm.argv[0];
+  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
   const std::string scratch = context.cache_dir + "/work/check-" + random_hex(8);
   BENCHCTL_CHECK(make_dirs(scratch));
-  CommandSpec spec;
-  spec.argv = arm.argv;
-  spec.argv[0] = bundle.folder + "/" + arm.argv[0];
-  spec.argv.insert(spec.argv.end(), words.begin(), words.end());
   spec.cwd = scratch;
   spec.env = {"PATH=/usr/bin:/bin", "LC_ALL=C", "BENCHCTL_SEED=1", "BENCHCTL_SCRATCH=" + scratch,
               "BENCHCTL_OUT=" + scratch};
@@ -60,7 +74,7 @@ Result<std::string> run_arm(const Workload& workload, const ArmDecl& arm, const 
   const std::string what = workload.name + ": " + arm.name + " " + shell_quote(words);
   if (!ended) return Error{ErrorKind::kWorkload, what + ": " + ended.error().message};
   if (!ended->ok())
-    return Error{ErrorKind::kWorkload,
+    return Error{ended->exit_code == kUnsupported ? ErrorKind::kRejected : ErrorKind::kWorkload,
                  what + ": " +
                      (ended->signal.empty() ? "exit code " + std::to_string(ended->exit_code) : "SIG" + ended->signal) +
                      ": " + sanitize(trim(ended->errors), 400)};

@@ -12,8 +12,9 @@
 
 namespace benchctl {
 
-// One arm's standard output of its bundle's program with `words` added, in a fresh folder that is removed afterwards.
-// kWorkload, with the last line of its standard error, when it fails.
+// One arm's standard output of its bundle's program with `words` added, in a fresh folder that is removed afterwards. A
+// bundle of another architecture runs under qemu-user. kWorkload, with the last line of its standard error, when it
+// fails; kRejected when it says that it cannot run here (exit code 75).
 Result<std::string> run_arm(const Workload& workload, const ArmDecl& arm, const Bundle& bundle,
                             const std::vector<std::string>& words, BuildContext& context);
 

@@ -67,7 +67,17 @@ Status run_step(const Recipe& recipe, const std::vector<std::string>& step, cons
                                          "; the whole log is " + log.path()};
 }
 
+std::string failure_file(const std::string& out) {
+  return out + ".failed";
+}
+
 }  // namespace
+
+Status last_failure(const std::string& out) {
+  if (!exists(failure_file(out))) return {};
+  BENCHCTL_TRY(std::string message, read_file(failure_file(out), kTailBytes));
+  return Error{ErrorKind::kWorkload, message};
+}
 
 Status run_recipe(const Recipe& recipe, const std::string& out, BuildContext& context) {
   std::string flat = recipe.name;
@@ -82,14 +92,19 @@ Status run_recipe(const Recipe& recipe, const std::string& out, BuildContext& co
   env.push_back("BENCHCTL_OUT=" + fresh);
   env.push_back("BENCHCTL_WORK=" + work);
   Log log(logs + "/" + flat + ".log");
-  for (const auto& step : recipe.steps)
-    if (Status done = run_step(recipe, step, env, log, context); !done.ok()) {
-      (void)remove_tree(fresh);  // half a result is of no use; why it failed matters more than a failure here
+  for (size_t i = 0; i < recipe.steps.size(); ++i) {
+    context.tell(recipe.name + ": step " + std::to_string(i + 1) + " of " + std::to_string(recipe.steps.size()) + ": " +
+                 shell_quote(recipe.steps[i]));
+    if (Status done = run_step(recipe, recipe.steps[i], env, log, context); !done.ok()) {
+      // Half a result is of no use; why it failed matters more than a failure here.
+      (void)remove_tree(fresh);
+      (void)write_atomic(failure_file(out), done.error().message, 0644);
       return done;
     }
+  }
   BENCHCTL_CHECK(remove_tree(out));
   if (rename(fresh.c_str(), out.c_str()) != 0) return errno_error("rename " + fresh);
-  return {};
+  return remove_tree(failure_file(out));
 }
 
 }  // namespace benchctl

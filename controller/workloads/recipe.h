@@ -17,7 +17,10 @@ struct Recipe {
 };
 
 // Into `out`, by rename. A step that fails is an Error that names the step, the log and its last line; the log's end
-// has then been said.
+// has then been said, and the error is kept beside `out` until a run succeeds.
 Status run_recipe(const Recipe& recipe, const std::string& out, BuildContext& context);
+
+// What run_recipe() said when it last tried to make `out`; good when it has not, or has succeeded since.
+Status last_failure(const std::string& out);
 
 }  // namespace benchctl

@@ -41,10 +41,11 @@ std::string upper(std::string name) {
 }  // namespace
 
 std::vector<std::string> environment_of(const BuildContext& context, const std::vector<Toolchain>& toolchains,
-                                        const std::string& isa) {
+                                        const BuildTarget& target) {
   std::vector<std::string> env = context.env.empty() ? default_environment() : context.env;
   for (const Toolchain& toolchain : toolchains) env.insert(env.end(), toolchain.env.begin(), toolchain.env.end());
-  env.push_back("BENCHCTL_ISA=" + isa);
+  env.push_back("BENCHCTL_ARCH=" + target.arch);
+  env.push_back("BENCHCTL_ISA=" + target.isa);
   return env;
 }
 
@@ -63,6 +64,7 @@ Result<Toolchains::Declared> Toolchains::read(const std::string& name) const {
   if (table.has("sources")) table.texts("sources", declared.sources, 64);
   if (table.has("probe")) table.words("probe", declared.probe, 64);
   if (table.has("build")) table.words("build", declared.build, 64);
+  table.boolean("any_target", declared.any_target);
   if (!table.has("probe") && !table.has("build")) table.missing("probe", "or build, a command");
   table.refuse_unknown();
   if (!findings.ok()) return findings.as_error();
@@ -77,37 +79,51 @@ Result<std::vector<std::string>> Toolchains::probe(const std::string& name, cons
   spec.env = env;
   spec.deadline = Deadline::in(context_.clock, std::chrono::minutes(1));
   spec.output_cap = kTextBytes;
-  BENCHCTL_TRY(CommandResult ended, run_command(spec, context_.clock));
-  if (!ended.ok()) return Error{ErrorKind::kUsage, "toolchain " + name + ": " + sanitize(trim(ended.errors), 1000)};
-  return parse_environment(ended.output, "toolchain " + name);
+  auto ended = run_command(spec, context_.clock);
+  if (!ended) return Error{ErrorKind::kUsage, "toolchain " + name + ": " + ended.error().message};
+  if (!ended->ok()) return Error{ErrorKind::kUsage, "toolchain " + name + ": " + sanitize(trim(ended->errors), 1000)};
+  return parse_environment(ended->output, "toolchain " + name);
 }
 
-Result<Toolchain> Toolchains::make(const std::string& name, const Declared& declared, const std::string& isa,
+Result<Toolchain> Toolchains::make(const std::string& name, const Declared& declared, const BuildTarget& target,
                                    const std::vector<Toolchain>& below) {
   const std::string folder = context_.root + "/toolchains/" + name;
-  std::vector<std::string> env = environment_of(context_, below, isa);
-  Toolchain made{name, declared.help, {}, ""};
+  std::vector<std::string> env = environment_of(context_, below, target);
+  Toolchain made{name, declared.help, {}, "", false};
+  made.pending = std::any_of(below.begin(), below.end(), [](const Toolchain& one) { return one.pending; });
+  if (made.pending) return made;
   if (!declared.probe.empty()) {
     BENCHCTL_TRY(made.env, probe(name, declared, env));
   }
   BENCHCTL_TRY(auto names, list_dir(folder));
   BENCHCTL_TRY(std::string files, hash_files(folder, names));
-  std::string identity = "toolchain 1\n" + name + "\n" + files + "\n" + join(made.env, "\n") + "\n";
+  std::string identity = "toolchain 2\n" + name + "\n" + files + "\n" + join(made.env, "\n") + "\n";
   for (const std::string& source : declared.sources) {
     BENCHCTL_TRY(std::string hash, sha256_file(folder + "/" + source));
     identity += source + " " + hash + "\n";
   }
-  if (declared.build.empty()) {
-    made.key = sha256_hex(identity);
-    return made;
-  }
   for (const Toolchain& one : below) identity += one.name + " " + one.key + "\n";
-  made.key = sha256_hex(identity + "isa " + isa + "\n");
+  if (!declared.any_target) identity += target.text() + "\n";
+  made.key = sha256_hex(identity);
+  if (!declared.build.empty()) BENCHCTL_CHECK(build(name, declared, target, env, made));
+  return made;
+}
+
+// Into the cache, unless it is there; `made` gets its folder and what it says of itself.
+Status Toolchains::build(const std::string& name, const Declared& declared, const BuildTarget& target,
+                         const std::vector<std::string>& env, Toolchain& made) {
   const std::string out = context_.cache_dir + "/toolchains/" + name + "-" + made.key.substr(0, 16);
   if (!exists(out)) {
+    if (look_) {
+      made.pending = true;
+      return last_failure(out);
+    }
     context_.say("toolchain " + name + ": building (" + declared.help + ")");
     BENCHCTL_CHECK(make_dirs(context_.cache_dir + "/toolchains"));
-    BENCHCTL_CHECK(run_recipe({"toolchain/" + name, folder, {declared.build}, env}, out, context_));
+    std::vector<std::string> own = env;  // and what its own probe found
+    own.insert(own.end(), made.env.begin(), made.env.end());
+    std::string label = "toolchain/" + name + (declared.any_target ? "" : "/" + target.isa);
+    BENCHCTL_CHECK(run_recipe({label, context_.root + "/toolchains/" + name, {declared.build}, own}, out, context_));
   }
   made.env.push_back(upper(name) + "_DIR=" + out);
   if (exists(out + "/environment")) {
@@ -115,31 +131,31 @@ Result<Toolchain> Toolchains::make(const std::string& name, const Declared& decl
     BENCHCTL_TRY(auto lines, parse_environment(text, out + "/environment"));
     made.env.insert(made.env.end(), lines.begin(), lines.end());
   }
-  return made;
+  return {};
 }
 
-Status Toolchains::add(const std::string& name, const std::string& isa, int depth, std::vector<Toolchain>& found) {
+Status Toolchains::add(const std::string& name, const BuildTarget& target, int depth, std::vector<Toolchain>& found) {
   auto same = [&](const Toolchain& one) { return one.name == name; };
   if (std::any_of(found.begin(), found.end(), same)) return {};
   if (depth > kDepth) return Error{ErrorKind::kUsage, "toolchain " + name + " needs itself, through its needs"};
   BENCHCTL_TRY(Declared declared, read(name));
   std::vector<Toolchain> below;
-  for (const std::string& need : declared.needs) BENCHCTL_CHECK(add(need, isa, depth + 1, below));
-  auto known = known_.find(name + " " + isa);
-  if (known == known_.end()) {
-    BENCHCTL_TRY(Toolchain made, make(name, declared, isa, below));
-    known = known_.emplace(name + " " + isa, std::move(made)).first;
-  }
+  for (const std::string& need : declared.needs) BENCHCTL_CHECK(add(need, target, depth + 1, below));
+  const std::string key = name + " " + target.text();
+  auto known = known_.find(key);
+  // A failure is remembered, too: each toolchain is tried once.
+  if (known == known_.end()) known = known_.emplace(key, make(name, declared, target, below)).first;
+  if (!known->second) return known->second.error();
   for (const Toolchain& one : below)
     if (std::none_of(found.begin(), found.end(), [&](const Toolchain& other) { return other.name == one.name; }))
       found.push_back(one);
-  found.push_back(known->second);
+  found.push_back(*known->second);
   return {};
 }
 
-Result<std::vector<Toolchain>> Toolchains::resolve(const std::vector<std::string>& names, const std::string& isa) {
+Result<std::vector<Toolchain>> Toolchains::resolve(const std::vector<std::string>& names, const BuildTarget& target) {
   std::vector<Toolchain> found;
-  for (const std::string& name : names) BENCHCTL_CHECK(add(name, isa, 0, found));
+  for (const std::string& name : names) BENCHCTL_CHECK(add(name, target, 0, found));
   return found;
 }
 

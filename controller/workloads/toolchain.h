@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controller/workloads/build_context.h"
+#include "controller/workloads/target.h"
 #include "lib/result.h"
 
 namespace benchctl {
@@ -15,35 +16,41 @@ struct Toolchain {
   std::string help;
   std::vector<std::string> env;  // KEY=VALUE, of this one alone
   std::string key;               // sha256 over all that decides what it makes
+  bool pending = false;          // only when looking: it, or one that it needs, is not built yet
 };
 
 // Finds, and builds where needed, each toolchain at most once.
 class Toolchains {
  public:
-  explicit Toolchains(BuildContext& context) : context_(context) {}
+  // `look`: nothing is built; what would have to be is `pending`, and what needs that is not probed.
+  explicit Toolchains(BuildContext& context, bool look = false) : context_(context), look_(look) {}
 
-  // Those named and the ones that they need, in the order of their needs. `isa` is what built ones are built for.
-  // Errors (kUsage) name what is missing on this computer and how to get it.
-  Result<std::vector<Toolchain>> resolve(const std::vector<std::string>& names, const std::string& isa);
+  // Those named and the ones that they need, in the order of their needs. Errors (kUsage) name what is missing on this
+  // computer and how to get it; kWorkload: its build failed.
+  Result<std::vector<Toolchain>> resolve(const std::vector<std::string>& names, const BuildTarget& target);
 
  private:
   struct Declared {
     std::string help;
     std::vector<std::string> needs, probe, build, sources;
+    bool any_target = false;  // a tool that runs here, the same whatever is built with it
   };
   Result<Declared> read(const std::string& name) const;
-  Status add(const std::string& name, const std::string& isa, int depth, std::vector<Toolchain>& found);
-  Result<Toolchain> make(const std::string& name, const Declared& declared, const std::string& isa,
+  Status add(const std::string& name, const BuildTarget& target, int depth, std::vector<Toolchain>& found);
+  Result<Toolchain> make(const std::string& name, const Declared& declared, const BuildTarget& target,
                          const std::vector<Toolchain>& below);
+  Status build(const std::string& name, const Declared& declared, const BuildTarget& target,
+               const std::vector<std::string>& env, Toolchain& made);
   Result<std::vector<std::string>> probe(const std::string& name, const Declared& declared,
                                          const std::vector<std::string>& env) const;
 
   BuildContext& context_;
-  std::map<std::string, Toolchain> known_;  // by "name isa"
+  const bool look_;
+  std::map<std::string, Result<Toolchain>> known_;  // by name and target
 };
 
-// `base` and what every toolchain has added.
+// The context's environment, what every toolchain has added, and the target as BENCHCTL_ARCH and BENCHCTL_ISA.
 std::vector<std::string> environment_of(const BuildContext& context, const std::vector<Toolchain>& toolchains,
-                                        const std::string& isa);
+                                        const BuildTarget& target);
 
 }  // namespace benchctl

@@ -5,6 +5,7 @@
 
 #include "controller/workloads/build.h"
 #include "controller/workloads/check.h"
+#include "controller/workloads/fit.h"
 #include "controller/workloads/workload.h"
 #include "lib/json.h"
 #include "lib/text.h"
@@ -34,11 +35,26 @@ Result<const ArmDecl*> find_arm(const Workload& workload, const std::string& nam
                                       (near ? "; did you mean \"" + *near + "\"?" : "; it has " + join(known, ", "))};
 }
 
-const Bundle& bundle_of(const std::vector<Bundle>& bundles, const ArmDecl& arm) {
-  return *std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& one) { return one.build == arm.build; });
+const char* name_of(Readiness state) {
+  return state == Readiness::kBuilt ? "built" : state == Readiness::kNotBuiltYet ? "not built yet" : "not built";
 }
 
-Json describe(const Workload& workload) {
+// Of the recipe that is most ready among the arm's.
+Outlook outlook_of(const Workload& workload, const ArmDecl& arm, Toolchains& toolchains, BuildContext& context) {
+  Outlook best;
+  bool first = true;
+  for (const std::string& build : arm.all_builds()) {
+    const BuildDecl& recipe = *workload.build(build);
+    auto target = target_for(workload, recipe, {});
+    Outlook one = target ? look_at(workload, recipe, *target, toolchains, context)
+                         : Outlook{Readiness::kCannot, target.error().message, target.error().kind};
+    if (first || one.state < best.state) best = std::move(one);
+    first = false;
+  }
+  return best;
+}
+
+Json describe(const Workload& workload, Toolchains& toolchains, BuildContext& context) {
   Json json = Json::object();
   json.set("name", workload.name);
   json.set("version", workload.version);
@@ -60,6 +76,10 @@ Json describe(const Workload& workload) {
     one.set("name", arm.name);
     one.set("help", arm.help);
     one.set("build", arm.build);
+    one.set("limits", arm.limits);
+    Outlook outlook = outlook_of(workload, arm, toolchains, context);
+    one.set("state", name_of(outlook.state));
+    one.set("why", outlook.why);
     arms.push(one);
   }
   json.set("modes", modes);
@@ -92,29 +112,78 @@ Result<const ModeDecl*> checked_mode(const Workload& workload) {
 
 }  // namespace
 
-Status workloads_list(const std::string& root, bool json, std::ostream& out) {
-  BENCHCTL_TRY(auto all, load_workloads(root));
+namespace {
+
+// Which mode and which arms there are, a column each.
+void print_workload(const Workload& workload, Toolchains& toolchains, BuildContext& context, std::ostream& out) {
+  out << workload.name << " " << workload.version << "  " << workload.help << "\n";
+  for (const ModeDecl& mode : workload.modes) {
+    out << "  mode " << mode.name << "  " << mode.help << "\n";
+    for (const ParamDecl& param : mode.params)
+      out << "    " << param.name << " = " << param.default_value << "  " << param.help << "\n";
+  }
+  for (const ArmDecl& arm : workload.arms) {
+    Outlook outlook = outlook_of(workload, arm, toolchains, context);
+    out << "  arm  " << arm.name << (arm.name == workload.baseline ? " (baseline)" : "") << "  " << arm.help << " ["
+        << name_of(outlook.state) << "]\n";
+    if (!outlook.why.empty()) out << "       not built: " << outlook.why << "\n";
+  }
+}
+
+// The bundle that an arm runs from on this computer, or why there is none. Under an emulator CPU and libc are not ours.
+struct ArmRun {
+  const Bundle* bundle = nullptr;
+  std::string why;
+};
+ArmRun look_for(const Workload& workload, const ArmDecl& arm, const Builds& made, const MachineTraits& here) {
+  ArmRun run;
+  for (const std::string& build : arm.all_builds()) {
+    for (const NotBuilt& missing : made.missing)
+      if (missing.build == build && run.why.empty()) run.why = "not built: " + missing.why.message;
+    for (const Bundle& bundle : made.bundles) {
+      if (bundle.build != build) continue;
+      std::string why = bundle.manifest["arch"].as_string() == here.arch ? unfit(bundle.manifest, here) : "";
+      if (why.empty()) return {&bundle, ""};
+      if (run.why.empty()) run.why = workload.name + "/" + build + ": " + why;
+    }
+  }
+  return run;
+}
+
+// What of the failures makes the whole verb fail: a recipe that broke, or one that was asked for by name.
+Status verdict_on(const Workload& workload, const Builds& made, bool named) {
+  const std::string baseline = workload.arm(workload.baseline)->build;
+  std::vector<std::string> reasons;
+  ErrorKind kind = ErrorKind::kUsage;
+  for (const NotBuilt& missing : made.missing) {
+    bool broken = missing.why.kind == ErrorKind::kWorkload;
+    if (!broken && !named && missing.build != baseline) continue;
+    if (broken) kind = ErrorKind::kWorkload;
+    reasons.push_back(missing.why.message);
+  }
+  if (reasons.empty()) return {};
+  return Error{kind, join(reasons, "\n")};
+}
+
+}  // namespace
+
+Status workloads_list(BuildContext& context, bool json, std::ostream& out) {
+  BENCHCTL_TRY(auto all, load_workloads(context.root));
+  Toolchains toolchains(context, true);
   Json list = Json::array();
-  for (const Workload& workload : all) {
+  for (size_t i = 0; i < all.size(); ++i) {
     if (json) {
-      list.push(describe(workload));
-      continue;
+      list.push(describe(all[i], toolchains, context));
+    } else {
+      if (i > 0) out << "\n";
+      print_workload(all[i], toolchains, context, out);
     }
-    out << workload.name << " " << workload.version << "  " << workload.help << "\n";
-    for (const ModeDecl& mode : workload.modes) {
-      out << "  mode " << mode.name << "  " << mode.help << "\n";
-      for (const ParamDecl& param : mode.params)
-        out << "    " << param.name << " = " << param.default_value << "  " << param.help << "\n";
-    }
-    for (const ArmDecl& arm : workload.arms)
-      out << "  arm  " << arm.name << (arm.name == workload.baseline ? " (baseline)" : "") << "  " << arm.help << "\n";
   }
   if (json) out << list.dump_pretty() << "\n";
   return {};
 }
 
-Status workloads_build(const std::string& name, const std::vector<std::string>& arms, BuildContext& context, bool json,
-                       std::ostream& out) {
+Status workloads_build(const std::string& name, const BuildOptions& options, BuildContext& context, std::ostream& out) {
   std::vector<Workload> wanted;
   if (name.empty()) {
     BENCHCTL_TRY(wanted, load_workloads(context.root));
@@ -123,10 +192,11 @@ Status workloads_build(const std::string& name, const std::vector<std::string>& 
     wanted.push_back(std::move(one));
   }
   Json list = Json::array();
+  std::vector<Error> errors;
   for (const Workload& workload : wanted) {
-    BENCHCTL_TRY(auto bundles, build_bundles(workload, arms, context));
-    for (const Bundle& bundle : bundles) {
-      if (!json)
+    BENCHCTL_TRY(Builds made, build_each(workload, options.arms, options.wish, context));
+    for (const Bundle& bundle : made.bundles) {
+      if (!options.json)
         out << bundle.workload << "/" << bundle.build << "  " << bundle.sha256 << "  " << bundle.folder << "\n";
       Json one = Json::object();
       one.set("sha256", bundle.sha256);
@@ -134,9 +204,20 @@ Status workloads_build(const std::string& name, const std::vector<std::string>& 
       one.set("manifest", bundle.manifest);
       list.push(one);
     }
+    for (const NotBuilt& missing : made.missing) {
+      if (!options.json) out << workload.name << "/" << missing.build << "  not built: " << missing.why.message << "\n";
+      list.push(Json::object({{"workload", workload.name}, {"build", missing.build}, {"why", missing.why.message}}));
+    }
+    if (Status verdict = verdict_on(workload, made, !options.arms.empty()); !verdict) errors.push_back(verdict.error());
   }
-  if (json) out << list.dump_pretty() << "\n";
-  return {};
+  if (options.json) out << list.dump_pretty() << "\n";
+  if (errors.empty()) return {};
+  Error all = errors.front();
+  for (size_t i = 1; i < errors.size(); ++i) {
+    all.message += "\n" + errors[i].message;
+    if (errors[i].kind == ErrorKind::kWorkload) all.kind = ErrorKind::kWorkload;
+  }
+  return all;
 }
 
 Status workloads_check(const std::string& name, const CheckOptions& options, BuildContext& context, std::ostream& out) {
@@ -144,25 +225,40 @@ Status workloads_check(const std::string& name, const CheckOptions& options, Bui
   std::vector<std::string> arms = options.arms;
   if (!arms.empty() && std::find(arms.begin(), arms.end(), workload.baseline) == arms.end())
     arms.push_back(workload.baseline);
-  BENCHCTL_TRY(auto bundles, build_bundles(workload, arms, context));
+  BENCHCTL_TRY(Builds made, build_each(workload, arms, options.wish, context));
+  BENCHCTL_CHECK(verdict_on(workload, made, !arms.empty()));
   BENCHCTL_TRY(const ModeDecl* mode, checked_mode(workload));
   const auto words = at_defaults(mode->argv, *mode, options.items);
   const auto trace = at_defaults(workload.trace, *mode, options.items);
   std::vector<ArmEvidence> evidence;
+  std::vector<std::string> left_out;
+  const MachineTraits here = these_traits();
   for (const ArmDecl& arm : workload.arms) {
     if (!arms.empty() && std::find(arms.begin(), arms.end(), arm.name) == arms.end()) continue;
+    ArmRun run = look_for(workload, arm, made, here);
+    if (run.bundle == nullptr) {
+      left_out.push_back(arm.name + ": " + run.why);
+      continue;
+    }
     context.say(workload.name + ": running " + arm.name);
     ArmEvidence one{arm.name, "", {}};
     if (!workload.trace.empty()) {
-      BENCHCTL_TRY(one.trace, run_arm(workload, arm, bundle_of(bundles, arm), trace, context));
+      BENCHCTL_TRY(one.trace, run_arm(workload, arm, *run.bundle, trace, context));
     }
-    BENCHCTL_TRY(std::string csv, run_arm(workload, arm, bundle_of(bundles, arm), words, context));
-    BENCHCTL_TRY(one.checks, checks_of(csv, mode->format, arm.name));
+    auto csv = run_arm(workload, arm, *run.bundle, words, context);
+    if (!csv && csv.error().kind == ErrorKind::kRejected) {
+      left_out.push_back(arm.name + ": " + csv.error().message);
+      continue;
+    }
+    if (!csv) return csv.error();
+    BENCHCTL_TRY(one.checks, checks_of(*csv, mode->format, arm.name));
     evidence.push_back(std::move(one));
   }
+  for (const std::string& line : left_out) context.say(workload.name + ": not run: " + line);
   BENCHCTL_CHECK(compare_evidence(workload.baseline, evidence));
   out << workload.name << ": checks agree (" << evidence.size() << " arms, " << options.items << " items"
-      << (workload.trace.empty() ? "" : ", traces identical") << ")\n";
+      << (workload.trace.empty() ? "" : ", traces identical")
+      << (left_out.empty() ? "" : "; " + std::to_string(left_out.size()) + " not run here, see above") << ")\n";
   return {};
 }
 
@@ -171,7 +267,7 @@ Status workloads_trace(const std::string& name, const std::string& arm_name, Bui
   if (workload.trace.empty()) return Error{ErrorKind::kUsage, "workload " + name + " has no trace"};
   BENCHCTL_TRY(const ArmDecl* arm, find_arm(workload, arm_name.empty() ? workload.baseline : arm_name));
   BENCHCTL_TRY(auto bundles, build_bundles(workload, {arm->name}, context));
-  BENCHCTL_TRY(std::string trace, run_arm(workload, *arm, bundles.front(),
+  BENCHCTL_TRY(std::string trace, run_arm(workload, *arm, *bundle_of(bundles, *arm),
                                           at_defaults(workload.trace, workload.modes.front(), 1), context));
   out << trace;
   return {};

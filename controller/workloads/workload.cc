@@ -25,4 +25,20 @@ const BuildDecl* Workload::build(std::string_view wanted) const {
   return named(builds, wanted);
 }
 
+std::vector<std::string> ArmDecl::all_builds() const {
+  std::vector<std::string> all{build};
+  all.insert(all.end(), other_builds.begin(), other_builds.end());
+  return all;
+}
+
+std::optional<BuildTarget> BuildDecl::target(std::string_view arch, std::string_view wanted_isa) const {
+  std::optional<BuildTarget> usual;
+  for (const BuildTarget& one : targets) {
+    if (one.arch != arch) continue;
+    if (one.isa == wanted_isa) return one;
+    if (!usual) usual = one;
+  }
+  return usual;
+}
+
 }  // namespace benchctl

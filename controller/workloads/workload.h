@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controller/workloads/target.h"
 #include "lib/result.h"
 
 namespace benchctl {
@@ -29,8 +30,10 @@ struct ModeDecl {
   std::string format;  // sequential | concurrent | generic
   std::string help;
   std::vector<ParamDecl> params;
-  std::vector<std::string> argv;  // after the runner's own; "{items}" is replaced by the parameter
-  double expected_seconds = 1;    // of one trial at the defaults, for plan show
+  std::vector<std::string> argv;          // after the runner's own; "{items}" is replaced by the parameter
+  double expected_seconds = 1;            // of one trial at the defaults, for plan show
+  std::vector<std::string> limits;        // what a reader of its results must know, one sentence each
+  std::vector<std::string> side_by_side;  // last parts of cases that are two ways to do one thing: one table shows both
 };
 
 struct ArmDecl {
@@ -39,6 +42,10 @@ struct ArmDecl {
   std::vector<std::string> argv;  // of the runner, relative to its bundle: ["bin/c_sqlite"]
   std::string build;              // name of the build recipe that makes its bundle
   std::vector<std::string> only_modes;
+  std::vector<std::string> other_builds;  // for machines that the first recipe's bundle does not suit, in this order
+  std::vector<std::string> limits;        // known ones, of the language or its driver: shown beside the results
+
+  std::vector<std::string> all_builds() const;
 };
 
 // A build recipe: commands run one after another in the workload's folder; what they put into the folder BENCHCTL_OUT
@@ -48,7 +55,13 @@ struct BuildDecl {
   std::vector<std::string> sources;             // globs relative to the workload's folder that the hash covers
   std::vector<std::vector<std::string>> steps;  // argv lists
   std::vector<std::string> needs;               // toolchains: names under workloads/toolchains/
-  std::string arch, isa, min_glibc;             // what the manifest will say; isa is also BENCHCTL_ISA of the steps
+  std::vector<BuildTarget> targets;             // what it can be built for; of an architecture the first is the default
+  std::string min_glibc;                        // of the machine it runs on: "2.36", or "none"
+  std::vector<std::string> cpu_flags;           // of that machine, beyond what the ISA implies
+
+  // For that architecture: the wanted ISA where the recipe can be built for it, else the default. nullopt: not for this
+  // architecture.
+  std::optional<BuildTarget> target(std::string_view arch, std::string_view wanted_isa = "") const;
 };
 
 struct Workload {

@@ -15,6 +15,8 @@ using Type = ParamDecl::Type;
 constexpr int64_t kFileBytes = 1 << 20;
 constexpr size_t kArgvWords = 64;
 constexpr size_t kEntries = 64;
+constexpr size_t kLimits = 16;
+constexpr size_t kLimitBytes = 400;
 
 // Lower-case names that are safe in paths, CSV cells and TOML keys.
 bool valid_name(std::string_view name) {
@@ -68,6 +70,15 @@ class WorkloadReader {
       top.wrong("name", "must be the name of its folder, " + quoted(folder_name) + ", not " + quoted(workload_.name));
   }
 
+  // Sentences for readers of results.
+  static void read_limits(TableReader& table, std::vector<std::string>& limits) {
+    if (!table.has("limits")) return;
+    table.texts("limits", limits, kLimits);
+    for (const std::string& limit : limits)
+      if (limit.size() > kLimitBytes)
+        table.wrong("limits", "must be sentences of at most " + std::to_string(kLimitBytes) + " bytes each");
+  }
+
   // The tables below `key`, each with its name.
   template <typename Read>
   void each(TableReader& top, const char* key, Read read) {
@@ -101,6 +112,8 @@ class WorkloadReader {
       else
         mode.expected_seconds = seconds->number;
     }
+    read_limits(table, mode.limits);
+    if (table.has("side_by_side")) table.texts("side_by_side", mode.side_by_side, kEntries);
     if (const toml::Node* params = table.table("params"))
       for (const auto& [param, declared] : params->members) {
         if (!valid_name(param) || declared.kind != Kind::kTable)
@@ -256,7 +269,12 @@ class WorkloadReader {
     ArmDecl arm;
     arm.name = name;
     table.text("help", arm.help, 400);
-    table.text("build", arm.build);
+    if (table.has("build")) table.texts("build", arm.other_builds, kEntries);
+    if (!arm.other_builds.empty()) {
+      arm.build = arm.other_builds.front();
+      arm.other_builds.erase(arm.other_builds.begin());
+    }
+    read_limits(table, arm.limits);
     table.words("argv", arm.argv, kArgvWords);
     if (!table.has("build")) table.missing("build", "the recipe that makes its bundle");
     if (!table.has("argv")) table.missing("argv", "the runner, relative to its bundle, such as [\"bin/" + name + "\"]");
@@ -281,14 +299,37 @@ class WorkloadReader {
     for (const std::string& toolchain : build.needs)
       if (!valid_name(toolchain))
         table.wrong("needs", "must name folders of workloads/toolchains/, not " + quoted(toolchain));
-    table.choice("arch", build.arch, {"x86_64", "aarch64"});
-    if (!table.has("arch")) table.missing("arch", "x86_64 or aarch64");
-    table.text("isa", build.isa, 64);
+    read_targets(table, build);
+    if (table.has("cpu_flags")) table.texts("cpu_flags", build.cpu_flags, kEntries);
     table.text("min_glibc", build.min_glibc, 16);
-    if (!table.has("isa")) table.missing("isa", "the -march that it is built for, such as \"x86-64-v2\"");
     if (!table.has("min_glibc")) table.missing("min_glibc", "such as \"2.36\", or \"none\" when linked statically");
     table.refuse_unknown();
     workload_.builds.push_back(std::move(build));
+  }
+
+  // `arch` and `isa`, each a text or a list. Where there are two architectures an ISA's name says whose it is.
+  void read_targets(TableReader& table, BuildDecl& build) {
+    static const std::vector<std::string> kArchs{"x86_64", "aarch64"};
+    std::vector<std::string> archs, isas;
+    if (table.has("arch")) table.texts("arch", archs, kArchs.size());
+    if (table.has("isa")) table.texts("isa", isas, kEntries);
+    if (!table.has("arch")) table.missing("arch", "x86_64, aarch64 or a list of both");
+    if (!table.has("isa")) table.missing("isa", "the -march that it is built for, such as \"x86-64-v2\", or a list");
+    for (const std::string& arch : archs)
+      if (std::find(kArchs.begin(), kArchs.end(), arch) == kArchs.end())
+        return table.wrong("arch", "must be one of " + listed(kArchs) + ", not " + quoted(arch) + meant(arch, kArchs));
+    for (const std::string& isa : isas) {
+      std::string arch = arch_of_isa(isa);
+      if (arch.empty() && archs.size() == 1) arch = archs[0];
+      if (std::find(archs.begin(), archs.end(), arch) == archs.end()) {
+        if (!archs.empty()) table.wrong("isa", "has " + quoted(isa) + ", which is no ISA of " + listed(archs));
+        continue;
+      }
+      build.targets.push_back({arch, isa});
+    }
+    for (const std::string& arch : archs)
+      if (!isas.empty() && !build.target(arch))
+        table.wrong("isa", "has none for " + arch + ": add " + (arch == "aarch64" ? "\"armv8-a\"" : "\"x86-64-v2\""));
   }
 
   void read_steps(TableReader& table, BuildDecl& build) {
@@ -321,7 +362,8 @@ class WorkloadReader {
     const toml::Node* tables = document.find("arm");
     for (const ArmDecl& arm : workload_.arms) {
       TableReader table(*tables->find(arm.name), "", findings_);
-      refer(table.place("build"), "build in [arm." + arm.name + "]", "build", arm.build, builds);
+      for (const std::string& build : arm.all_builds())
+        refer(table.place("build"), "build in [arm." + arm.name + "]", "build", build, builds);
       for (const std::string& mode : arm.only_modes)
         refer(table.place("only_modes"), "only_modes in [arm." + arm.name + "]", "mode", mode, modes);
     }

@@ -36,12 +36,11 @@ int64_t total(const std::vector<std::pair<double, int64_t>>& buckets) {
 }
 
 Point run_concurrent(const std::string& arm, const std::string& load, const std::string& workers,
-                     std::vector<std::string> more = {}) {
+                     const Words& more = {}) {
   TempDir folder, out;
-  std::vector<std::string> argv = {runner(arm), "--mode",     "concurrent", "--workload", load, "--workers",
-                                   workers,     "--duration", "0.5",        "--warmup",   "0.1"};
-  argv.insert(argv.end(), more.begin(), more.end());
-  CommandResult ended = run_in(folder.path(), argv, {"BENCHCTL_OUT=" + out.path()});
+  const Words words = {"--mode", "concurrent", "--workload", load,       "--workers",
+                       workers,  "--duration", "0.5",        "--warmup", "0.1"};
+  CommandResult ended = run_in(folder.path(), command(arm) + words + more, {"BENCHCTL_OUT=" + out.path()});
   EXPECT_TRUE(ended.ok()) << arm << ": " << ended.errors;
   auto rows = cells_of(ended.output);
   EXPECT_EQ(rows.size(), 2u);
@@ -55,7 +54,7 @@ Point run_concurrent(const std::string& arm, const std::string& load, const std:
 
 TEST(Concurrent, CountsWhatStartsInTheWindow) {
   for (const std::string& arm : kRunners)
-    for (const char* load : {"read", "write", "mixed", "single_writer"}) {
+    for (const char* load : {"read", "write", "mixed", "single_writer", "open_read"}) {
       Point run = run_concurrent(arm, load, "4");
       ASSERT_FALSE(run.row.empty());
       EXPECT_EQ(run.row[0], arm + "/app_request/" + load);
@@ -92,51 +91,14 @@ TEST(Concurrent, CountsWhatStartsInTheWindow) {
     }
 }
 
-// A writer of another process holds the lock all the while: every write waits its busy timeout, fails, and is counted.
-TEST(Concurrent, CountsWritesThatStayBusy) {
-  for (const std::string& arm : kRunners) {
-    TempDir folder, out;
-    // The other process locks as soon as the tables are there and lets go when the runner has removed its database.
-    write_file(folder.path() + "/lock.py",
-               "import os, sqlite3, time\n"
-               "end = time.time() + 120\n"
-               "def seeded():\n"
-               "    try:\n"
-               "        uri = sqlite3.connect('file:x.db?mode=ro', uri=True)\n"
-               "        return uri.execute('SELECT count(*) FROM config_issue').fetchone()[0]\n"
-               "    except sqlite3.Error:\n"
-               "        return 0\n"
-               "while not seeded() and time.time() < end: time.sleep(0.01)\n"
-               "db = sqlite3.connect('x.db', isolation_level=None, timeout=20)\n"
-               "db.execute('BEGIN IMMEDIATE')\n"
-               "while os.path.exists('x.db') and time.time() < end: time.sleep(0.02)\n");
-    const std::string script =
-        "python3 lock.py & \"$0\" --mode concurrent --workload write --workers 2 --duration 5 --warmup 0 "
-        "--busy-timeout-ms 50 --db x.db && wait";
-    CommandResult ended = run_in(folder.path(), {"sh", "-c", script, runner(arm)}, {"BENCHCTL_OUT=" + out.path()});
-    ASSERT_TRUE(ended.ok()) << ended.errors;
-    auto rows = cells_of(ended.output);
-    ASSERT_EQ(rows.size(), 2u);
-    auto requests = parse_int(rows[1].at(3)), errors = parse_int(rows[1].at(9));
-    ASSERT_TRUE(requests && errors) << ended.output;
-    EXPECT_GE(*errors, 2) << ended.output;
-    EXPECT_LE(*errors, 2 * (5000 / 50 + 1)) << ended.output;
-    const std::string base = out.path() + "/" + arm + "_app_request_write";
-    auto waits = read_histogram(base + ".errors.hist.csv");
-    EXPECT_EQ(total(waits), *errors);
-    ASSERT_FALSE(waits.empty());
-    EXPECT_GE(waits.front().first, 45'000) << "a wait shorter than the busy timeout";
-    EXPECT_EQ(total(read_histogram(base + ".hist.csv")), *requests);
-  }
-}
-
 TEST(Concurrent, WritesReachTheDatabase) {
   // Evidence that a concurrent run writes: the file grows a write-ahead log while it runs, and it is gone afterwards.
   for (const std::string& arm : kRunners) {
     TempDir folder;
-    CommandResult ended = run_in(
-        folder.path(), {"strace", "-f", "-qq", "-c", "-e", "trace=pwrite64", "-o", "calls", runner(arm), "--mode",
-                        "concurrent", "--workload", "write", "--workers", "2", "--duration", "0.2", "--warmup", "0"});
+    const Words traced = {"strace", "-f", "-qq", "-c", "-e", "trace=pwrite64", "-o", "calls"};
+    CommandResult ended = run_in(folder.path(), traced + command(arm) +
+                                                    Words{"--mode", "concurrent", "--workload", "write", "--workers",
+                                                          "2", "--duration", "0.2", "--warmup", "0"});
     ASSERT_TRUE(ended.ok()) << ended.errors;
     auto rows = cells_of(ended.output);
     ASSERT_EQ(rows.size(), 2u);

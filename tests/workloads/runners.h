@@ -4,10 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "controller/workloads/build.h"
@@ -17,7 +21,22 @@
 
 namespace benchctl::testing_workloads {
 
+// Runners of both modes; a new one joins every test by its name here.
 inline const std::vector<std::string> kRunners = {"c_sqlite", "rust_rusqlite"};
+
+// Those, and the arms that have sequential mode only.
+inline std::vector<std::string> sequential_runners() {
+  std::vector<std::string> all = kRunners;
+  all.emplace_back("rust_rusqlite_query_only");
+  return all;
+}
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
 
 // The two CPUs are shared with other tests: generous, since no test gates on seconds.
 constexpr auto kRunTime = std::chrono::minutes(5);
@@ -57,30 +76,35 @@ class TempDir {
   std::string path_;
 };
 
-inline Result<std::string> build_runner(const std::string& arm) {
-  BuildContext context = shared_context();
+// The arm's command of a workload that `context` knows, its program by its full path.
+inline Result<Words> build_command(const std::string& arm, BuildContext context) {
   BENCHCTL_TRY(Workload workload, load_workload(context.root + "/request_shape"));
   BENCHCTL_TRY(auto bundles, build_bundles(workload, {arm}, context));
-  return bundles.front().folder + "/" + workload.arm(arm)->argv[0];
+  Words argv = workload.arm(arm)->argv;
+  argv[0] = bundles.front().folder + "/" + argv[0];
+  return argv;
 }
 
-// The program of an arm, from the shared cache; empty (and a failed test) when it cannot be built.
-inline std::string runner(const std::string& arm) {
-  static std::map<std::string, std::string> programs;
-  auto known = programs.find(arm);
-  if (known != programs.end()) return known->second;
-  auto program = build_runner(arm);
-  if (!program) ADD_FAILURE() << program.error().message;
-  return programs[arm] = program ? *program : "";
+// The same from the shared cache; a failed test, and a command that fails, when it cannot be built.
+inline Words command(const std::string& arm) {
+  static std::mutex mutex;
+  static std::map<std::string, Words> commands;
+  std::lock_guard lock(mutex);
+  auto known = commands.find(arm);
+  if (known != commands.end()) return known->second;
+  auto built = build_command(arm, shared_context());
+  if (!built) ADD_FAILURE() << built.error().message;
+  return commands[arm] = built ? *built : Words{"false"};
 }
 
 inline CommandResult run_in(const std::string& folder, const std::vector<std::string>& argv,
-                            const std::vector<std::string>& env = {}) {
+                            const std::vector<std::string>& env = {}, const std::string& input = "") {
   CommandSpec spec;
   spec.argv = argv;
   spec.cwd = folder;
   spec.env = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
   spec.env.insert(spec.env.end(), env.begin(), env.end());
+  spec.input = input;
   spec.deadline = Deadline::in(wall(), kRunTime);
   auto ended = run_command(spec, wall());
   if (!ended) {
@@ -91,10 +115,9 @@ inline CommandResult run_in(const std::string& folder, const std::vector<std::st
 }
 
 // Standard output of a run that must succeed and leave nothing behind.
-inline std::string output_of(const std::string& arm, std::vector<std::string> words) {
+inline std::string output_of(const std::string& arm, const Words& words) {
   TempDir folder;
-  words.insert(words.begin(), runner(arm));
-  CommandResult ended = run_in(folder.path(), words);
+  CommandResult ended = run_in(folder.path(), command(arm) + words);
   EXPECT_TRUE(ended.ok()) << arm << ": " << ended.exit_code << ended.signal << " " << ended.errors;
   auto left = list_dir(folder.path());
   EXPECT_TRUE(left.ok() && left->empty()) << arm << " left files behind";
@@ -111,5 +134,33 @@ inline std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
   }
   return rows;
 }
+
+// Runs `test` for every runner at the same time: for tests that mostly wait.
+inline void at_once(const std::vector<std::string>& arms, const std::function<void(const std::string&)>& test) {
+  for (const std::string& arm : arms) (void)command(arm);
+  std::vector<std::thread> threads;
+  for (const std::string& arm : arms) threads.emplace_back(test, arm);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// A copy of the workloads in which one line of one file is another.
+struct Mutant {
+  Mutant(const std::string& file, const std::string& line, const std::string& instead)
+      : context(context_for(folder.path() + "/workloads", BENCHCTL_BINARY_DIR "/workloads-cache")) {
+    std::filesystem::copy(BENCHCTL_SOURCE_DIR "/workloads", folder.path() + "/workloads",
+                          std::filesystem::copy_options::recursive);
+    const std::string path = folder.path() + "/workloads/request_shape/" + file;
+    auto text = read_file(path);
+    size_t at = text ? text->find(line) : std::string::npos;
+    if (at == std::string::npos) {
+      ADD_FAILURE() << file << " has no line " << line;
+      return;
+    }
+    std::ofstream(path) << text->replace(at, line.size(), instead);
+  }
+
+  TempDir folder;
+  BuildContext context;
+};
 
 }  // namespace benchctl::testing_workloads

@@ -8,9 +8,9 @@ manifest=$PWD/../../request_shape/rust/Cargo.toml
 flags="-O2 -march=$BENCHCTL_ISA -DSQLITE_OMIT_LOAD_EXTENSION"
 
 # The amalgamation comes with the crate that Cargo.lock pins. What is already here is not asked for again.
-"$CARGO" fetch --quiet --locked --offline --manifest-path "$manifest" --target "$RUST_TARGET" 2>/dev/null ||
-  "$CARGO" fetch --locked --manifest-path "$manifest" --target "$RUST_TARGET"
-crate=$("$CARGO" metadata --quiet --locked --offline --format-version 1 --filter-platform "$RUST_TARGET" --manifest-path "$manifest" |
+"$FETCH_CARGO" fetch --quiet --locked --offline --manifest-path "$manifest" --target "$FETCH_HOST" 2>/dev/null ||
+  "$FETCH_CARGO" fetch --locked --manifest-path "$manifest" --target "$FETCH_HOST"
+crate=$("$FETCH_CARGO" metadata --quiet --locked --offline --format-version 1 --filter-platform "$FETCH_HOST" --manifest-path "$manifest" |
   grep -o '"manifest_path":"[^"]*/libsqlite3-sys-[^"/]*/Cargo.toml"' | head -n 1 | cut -d'"' -f4)
 [ -n "$crate" ] || { echo "libsqlite3-sys is not in $manifest" >&2; exit 1; }
 
@@ -24,7 +24,7 @@ sha256sum --check --status "$expected" || {
 # shellcheck disable=SC2086
 "$CC" $flags -ffile-prefix-map="$BENCHCTL_WORK"=. -c sqlite3.c -o sqlite3.o
 rm -f libsqlite3.a
-ar rcsD libsqlite3.a sqlite3.o
+"$AR" rcsD libsqlite3.a sqlite3.o
 cp libsqlite3.a sqlite3.h "$BENCHCTL_OUT/"
 {
   sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/SQLITE_VERSION=\1/p; s/^#define SQLITE_SOURCE_ID  *"\(.*\)"$/SQLITE_SOURCE_ID=\1/p' sqlite3.h

@@ -1,0 +1,79 @@
+// A helper holds the write lock: what the tail, the errors and single_writer show of it.
+#include "tests/workloads/lock_holder.h"
+
+namespace benchctl::testing_workloads {
+namespace {
+
+struct Blocked {
+  int64_t requests = 0, errors = 0;
+  double max_us = 0;
+  std::string waits;  // the histogram of those that failed
+};
+
+// The lock is held for 300 ms while updates are on their way.
+Blocked blocked(const std::string& arm, const std::string& load, const std::string& busy_timeout_ms) {
+  TempDir folder, out;
+  const Words words = {"--mode",     "concurrent", "--workload", load, "--workers",         "2",
+                       "--duration", "2",          "--warmup",   "0",  "--busy-timeout-ms", busy_timeout_ms};
+  CommandResult ended = run_beside_holder(command(arm), words, LockFrom::kUpdated, 0.3, folder.path(), out.path());
+  EXPECT_TRUE(ended.ok()) << arm << " " << load << ": " << ended.exit_code << " " << ended.errors;
+  auto rows = ended.ok() ? cells_of(ended.output) : std::vector<std::vector<std::string>>{};
+  if (rows.size() != 2 || rows[1].size() != 10) return {};
+  auto waits = read_file(out.path() + "/" + arm + "_app_request_" + load + ".errors.hist.csv");
+  return {parse_int(rows[1][3]).value_or(-1), parse_int(rows[1][9]).value_or(-1), parse_double(rows[1][8]).value_or(-1),
+          waits ? *waits : ""};
+}
+
+TEST(Holding, WritesWaitAndTheTailShowsIt) {
+  at_once(kRunners, [](const std::string& arm) {
+    Blocked run = blocked(arm, "write", "5000");
+    EXPECT_GE(run.max_us, 300'000) << arm;
+    EXPECT_EQ(run.errors, 0) << arm;
+    EXPECT_EQ(run.waits, "") << arm;
+  });
+}
+
+TEST(Holding, WritesFailAndAreCountedOnceTheBusyTimeoutIsShorter) {
+  at_once(kRunners, [](const std::string& arm) {
+    Blocked run = blocked(arm, "write", "50");
+    EXPECT_GE(run.errors, 1) << arm;
+    EXPECT_LE(run.errors, 2 * (2000 / 50 + 1)) << arm;
+    // Each failed after the whole busy timeout (SQLite sleeps in whole milliseconds), and is in no other file.
+    int64_t failed = 0;
+    for (const auto& row : cells_of(run.waits)) {
+      if (row.at(0) == "bucket_us") continue;
+      EXPECT_GE(parse_double(row[0]).value_or(0), 45'000) << arm << ": a wait shorter than the busy timeout";
+      failed += parse_int(row.at(1)).value_or(0);
+    }
+    EXPECT_EQ(failed, run.errors) << arm;
+  });
+}
+
+// All writes go through one connection, which waits as long as it takes: the queued ones wait with it, once, and none
+// comes back as busy, however short the busy timeout of the others would be.
+TEST(Holding, ASingleWriterWaitsOnceForAll) {
+  at_once(kRunners, [](const std::string& arm) {
+    Blocked run = blocked(arm, "single_writer", "50");
+    EXPECT_GE(run.max_us, 300'000) << arm;
+    EXPECT_EQ(run.errors, 0) << arm;
+    EXPECT_EQ(run.waits, "") << arm;
+  });
+}
+
+// Without anybody else: connections that do not wait disturb each other, one connection has nobody to be disturbed by.
+TEST(Holding, ASingleWriterNeedsNoBusyTimeout) {
+  for (const std::string& arm : kRunners) {
+    TempDir folder;
+    const Words words = {"--mode",   "concurrent", "--workers",         "4", "--duration", "0.3",
+                         "--warmup", "0",          "--busy-timeout-ms", "0", "--workload"};
+    auto errors = [&](const std::string& load) {
+      auto rows = cells_of(run_in(folder.path(), command(arm) + words + Words{load}).output);
+      return rows.size() == 2 ? parse_int(rows[1].at(9)).value_or(-1) : -1;
+    };
+    EXPECT_GT(errors("write"), 0) << arm;
+    EXPECT_EQ(errors("single_writer"), 0) << arm;
+  }
+}
+
+}  // namespace
+}  // namespace benchctl::testing_workloads

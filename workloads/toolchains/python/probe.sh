@@ -1,0 +1,10 @@
+#!/bin/sh
+# Finds a python3 that can make a virtual environment with pip in it: the distribution's own, else the first of PATH.
+set -eu
+for python in /usr/bin/python3 $(command -v python3 || true); do
+  [ -x "$python" ] && "$python" -c 'import ensurepip, venv' 2>/dev/null || continue
+  echo "PYTHON=$python"
+  exit 0
+done
+echo "python3 with venv is missing: apt-get install python3-venv" >&2
+exit 1
