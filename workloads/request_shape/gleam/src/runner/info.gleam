@@ -4,7 +4,6 @@ import gleam/int
 import gleam/list
 import gleam/result
 import gleam/string
-import runner/check
 import runner/database
 import runner/options.{type Options, Options}
 import runner/sql
