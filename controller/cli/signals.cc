@@ -48,7 +48,8 @@ void watch_signals(StopRequest& stop, std::function<void()> last_words) {
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
-  signal(SIGPIPE, SIG_IGN);
+  // Nobody reads any more, or a file may grow no further (ulimit -f): an error like any other, and no end.
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
 }
 
 }  // namespace benchctl

@@ -160,6 +160,17 @@ def test_asked_for_while_it_is_still_being_built(bench: Bench, nothing_left: Non
     assert "run built, plan rough: good" in attached.out
 
 
+def test_files_that_may_not_grow_are_errors(bench: Bench, own: tuple[str, ...], nothing_left: None) -> None:
+    assert bench("status").code == 0
+    bench.prefix = ["sh", "-c", 'ulimit -f 160 && exec "$@"', "sh"]
+    done = bench(*own, "--id", "small")
+    bench.prefix = []
+    assert done.code == 1, done.err
+    assert "File size limit exceeded" in done.err
+    assert "machine given back" in done.err
+    assert bench("reap", "--run", "small").code == 0
+
+
 class Screen:
     """What a terminal of that width shows of what was written to it: enough of one for us."""
 
