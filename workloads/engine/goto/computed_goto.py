@@ -20,10 +20,12 @@ CONDITIONAL = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif)\b[ \t]
 TOKEN = re.compile(r"[{}]|\bbreak\s*;|\bcontinue\s*;|\bcase\s+(OP_\w+)\s*:|\bcase\b|\bdefault\s*:|^[ \t]*#[^\n]*", re.M)
 
 # What needs the loop's head or tail at every step has to go there.
-STEPWISE = "defined(SQLITE_DEBUG) || defined(VDBE_PROFILE) || defined(SQLITE_TEST) || defined(SQLITE_ENABLE_STMT_SCANSTATUS)"
+STEPWISE = (
+    "defined(SQLITE_DEBUG) || defined(VDBE_PROFILE) || defined(SQLITE_TEST) || defined(SQLITE_ENABLE_STMT_SCANSTATUS)"
+)
 
 
-class Unexpected(Exception):
+class UnexpectedSourceError(Exception):
     """The source is not what this was written for."""
 
 
@@ -67,13 +69,15 @@ def follow_conditional(guards: list[str], line: str) -> None:
         return
     word, condition = match.group(1), match.group(2).strip()
     if word in ("if", "ifdef", "ifndef"):
-        guards.append({"if": f"({condition})", "ifdef": f"defined({condition})", "ifndef": f"!defined({condition})"}[word])
+        guards.append(
+            {"if": f"({condition})", "ifdef": f"defined({condition})", "ifndef": f"!defined({condition})"}[word]
+        )
     elif not guards:
-        raise Unexpected(f"#{word} without #if inside the switch")
+        raise UnexpectedSourceError(f"#{word} without #if inside the switch")
     elif word == "else":
         guards[-1] = f"!({guards[-1]})"
     elif word == "elif":
-        raise Unexpected("#elif inside the switch")
+        raise UnexpectedSourceError("#elif inside the switch")
     else:
         guards.pop()
 
@@ -100,7 +104,7 @@ def read_switch(masked: str, start: int) -> Switch:
         elif token.startswith("break"):
             found.edits.append((match.start(), match.end(), "VDBE_DISPATCH;"))
         elif token.startswith("continue"):
-            raise Unexpected("a continue of the opcode loop")
+            raise UnexpectedSourceError("a continue of the opcode loop")
         elif token.startswith("default"):
             found.has_default = True
             found.edits.append((match.end(), match.end(), " L_default:"))
@@ -108,11 +112,11 @@ def read_switch(masked: str, start: int) -> Switch:
             found.cases.append((match.group(1), list(guards)))
             found.edits.append((match.end(), match.end(), f" L_{match.group(1)}:"))
         else:
-            raise Unexpected("a case that is no opcode")
+            raise UnexpectedSourceError("a case that is no opcode")
     if not found.end or guards:
-        raise Unexpected("the switch has no end")
+        raise UnexpectedSourceError("the switch has no end")
     if not found.has_default or not found.cases:
-        raise Unexpected("the switch has no default, or no case")
+        raise UnexpectedSourceError("the switch has no default, or no case")
     return found
 
 
@@ -142,11 +146,11 @@ def transform(source: str) -> str:
     masked = mask(source)
     functions = list(FUNCTION.finditer(masked))
     if len(functions) != 1:
-        raise Unexpected(f"sqlite3VdbeExec is defined {len(functions)} times")
+        raise UnexpectedSourceError(f"sqlite3VdbeExec is defined {len(functions)} times")
     switch = SWITCH.search(masked, functions[0].end())
     following = re.compile(r"^}", re.M).search(masked, functions[0].end())
     if not switch or not following or switch.start() > following.start():
-        raise Unexpected("sqlite3VdbeExec has no switch over pOp->opcode")
+        raise UnexpectedSourceError("sqlite3VdbeExec has no switch over pOp->opcode")
     found = read_switch(masked, switch.start())
     parts: list[str] = [source[: switch.start()], jump_table(found.cases)]
     at = switch.start()
@@ -165,7 +169,7 @@ def main(arguments: list[str]) -> int:
             transformed = transform(file.read())
         with open(arguments[1], "w", encoding="utf-8") as file:
             file.write(transformed)
-    except (OSError, Unexpected) as error:
+    except (OSError, UnexpectedSourceError) as error:
         print(f"computed_goto: {arguments[0]}: {error}", file=sys.stderr)
         return 1
     return 0
