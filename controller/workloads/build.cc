@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "controller/workloads/elf_needs.h"
 #include "controller/workloads/git_facts.h"
 #include "controller/workloads/recipe.h"
 #include "controller/workloads/sources.h"
@@ -201,6 +202,11 @@ Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, co
       env.push_back("CARGO_BUILD_JOBS=" + std::to_string(jobs));
     }
     BENCHCTL_CHECK(run_recipe({name, workload.folder, build.steps, env}, tree, context));
+    context.tell("");
+    if (Status promised = check_glibc(tree, build.min_glibc); !promised) {
+      BENCHCTL_CHECK(remove_tree(tree));
+      return promised.error().in(name);
+    }
     context.say(name + ": built in " + seconds_since(start, context.clock));
   }
   bundle.manifest = manifest_of(workload, build, target, inputs, context);
