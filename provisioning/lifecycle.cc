@@ -163,11 +163,13 @@ Result<std::vector<Reaped>> reap(const std::map<std::string, Provider*>& provide
 
   std::vector<Machine> candidates;
   std::map<std::string, bool> listed;
-  std::optional<Error> failed;
+  std::vector<Reaped> results;
   for (const auto& [name, provider] : providers) {
     auto machines = provider->list(options.owner);
     if (!machines) {
-      failed = machines.error().in("provider " + name);
+      Reaped unknown{Machine{}, ReapAction::kFailed, "what it has cannot be listed: " + machines.error().message};
+      unknown.machine.provider = name;
+      results.push_back(std::move(unknown));
       continue;
     }
     for (auto& machine : *machines) {
@@ -184,7 +186,6 @@ Result<std::vector<Reaped>> reap(const std::map<std::string, Provider*>& provide
     candidates.push_back(machine);
   }
 
-  std::vector<Reaped> results;
   for (const auto& machine : candidates) {
     auto entry = by_nonce.find(machine.nonce);
     const BookedMachine* in_book = entry == by_nonce.end() ? nullptr : entry->second;
@@ -210,7 +211,6 @@ Result<std::vector<Reaped>> reap(const std::map<std::string, Provider*>& provide
     }
     results.push_back(std::move(result));
   }
-  if (failed) return *failed;
   return results;
 }
 

@@ -64,8 +64,8 @@ struct Reaped {
 
 // Goes through the journal and through what the providers list under our tag. Destroys what is expired, what was
 // announced and never confirmed, and what finished runs left, unless it is kept or a living controller executes its
-// run; what can still be resumed is left until it expires. A provider that cannot be asked is an error, after the
-// others have been dealt with.
+// run; what can still be resumed is left until it expires. A provider that cannot be asked is a failure without a
+// machine's name among the results, and the others are dealt with.
 Result<std::vector<Reaped>> reap(const std::map<std::string, Provider*>& providers, LeaseBook& book,
                                  const ReapOptions& options, Clock& clock);
 

@@ -64,6 +64,17 @@ std::string known_hosts_command(const std::string& pin) {
   return "/bin/sh -c 'if [ \"$1\" = \"$2\" ]; then echo \"$3 $4 $5\"; fi' sh " + pin + " %f %H %t %K";
 }
 
+// A path as a word of ssh's configuration, which puts the host's name in the place of %h, and more of that kind.
+std::string literal_path(const std::string& path) {
+  std::string word = "\"";
+  for (char c : path) {
+    if (c == '%') word += '%';
+    if (c == '"' || c == '\\') word += '\\';
+    word += c;
+  }
+  return word + "\"";
+}
+
 // Replaces this process by ssh with the pinned key.
 Result<int> enter(Parts& parts, const std::string& name, const std::vector<std::string>& command) {
   BENCHCTL_TRY(Store * store, parts.store());
@@ -76,11 +87,14 @@ Result<int> enter(Parts& parts, const std::string& name, const std::vector<std::
     if (!ns || setns(ns.get(), CLONE_NEWNET) != 0) return errno_error("enter " + machine.endpoint->netns);
   }
   const std::string& own_key = machine.endpoint->key_file;
+  const std::string key = own_key.empty() ? parts.keys_dir(machine.lease.run) + "/client" : own_key;
   std::vector<std::string> argv = {"ssh",
                                    "-F",
                                    "none",
-                                   "-i",
-                                   own_key.empty() ? parts.keys_dir(machine.lease.run) + "/client" : own_key,
+                                   "-o",
+                                   "IdentityFile=" + literal_path(key),
+                                   "-o",
+                                   "PreferredAuthentications=publickey",
                                    "-o",
                                    "IdentitiesOnly=yes",
                                    "-o",

@@ -80,10 +80,13 @@ Result<int> run_reap(Context& context, Parts& parts, const Arguments& arguments)
     if (arguments.json) {
       Json json = Json::object();
       json.set("machine", one.machine.name);
+      json.set("provider", one.machine.provider);
       json.set("run", one.machine.run);
       json.set("action", name_of(one.action));
       json.set("why", one.why);
       all.push(std::move(json));
+    } else if (one.machine.name.empty()) {
+      std::cout << "provider " << one.machine.provider << "  NOT ASKED: " << one.why << "\n";
     } else {
       std::cout << one.machine.name << "  run " << one.machine.run << "  " << name_of(one.action) << ": " << one.why
                 << "\n";

@@ -49,8 +49,11 @@ Result<Json> SharedJson::read() const {
   if (!exists(path_)) return Json::object();
   BENCHCTL_TRY(std::string text, read_file(path_, kFileBytes));
   auto json = Json::parse(text);
-  if (!json) return json.error().in(path_);
-  return json;
+  if (json && json->is_object()) return json;
+  return Error{
+      ErrorKind::kInternal,
+      path_ + (json ? ": no JSON object" : ": " + json.error().message) +
+          "; it says which machines are to be given back and which host keys are trusted: mend it, or move it away"};
 }
 
 Status SharedJson::change(const std::function<Status(Json&)>& edit) {

@@ -207,11 +207,21 @@ TEST_F(Lifecycle, BookedMachineThatNobodyListsIsClosed) {
   EXPECT_TRUE(book_.entries.empty());
 }
 
-TEST_F(Lifecycle, ProviderThatCannotBeAskedIsAnError) {
+TEST_F(Lifecycle, ProviderThatCannotBeAskedIsAFailureAndTheOthersAreDealtWith) {
+  FakeProvider other{clock_, {}};
+  book_.entries.push_back(booked(lease("never-made"), false));
   faulty_.fail_next(Call::kList, When::kBefore, kTimeout);
   ReapOptions options;
   options.owner = "us";
-  EXPECT_FALSE(reap({{"fake", &faulty_}}, book_, options, clock_).ok());
+  options.now_unix = clock_.unix_ms() / 1000;
+  auto results = reap({{"broken", &faulty_}, {"fake", &other}}, book_, options, clock_);
+  ASSERT_TRUE(results.ok());
+  ASSERT_EQ(results->size(), 2U);
+  EXPECT_EQ((*results)[0].action, ReapAction::kFailed);
+  EXPECT_EQ((*results)[0].machine.provider, "broken");
+  EXPECT_NE((*results)[0].why.find("cannot be listed"), std::string::npos);
+  EXPECT_EQ((*results)[1].action, ReapAction::kDestroyed) << (*results)[1].why;
+  EXPECT_TRUE(book_.entries.empty());
 }
 
 }  // namespace
