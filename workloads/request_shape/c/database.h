@@ -1,4 +1,5 @@
-/* A connection with its prepared statements. Each is prepared at its first use and kept, unless the shape wants none kept. */
+/* A connection with its prepared statements. Each is prepared at its first use and kept, unless the shape wants none
+ * kept. */
 #ifndef DATABASE_H
 #define DATABASE_H
 
