@@ -201,6 +201,7 @@ Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, co
       env.push_back("CARGO_BUILD_JOBS=" + std::to_string(jobs));
     }
     BENCHCTL_CHECK(run_recipe({name, workload.folder, build.steps, env}, tree, context));
+    context.tell("");
     context.say(name + ": built in " + seconds_since(start, context.clock));
   }
   bundle.manifest = manifest_of(workload, build, target, inputs, context);

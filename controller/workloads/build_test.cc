@@ -152,6 +152,89 @@ TEST_F(BuildTest, WhatIsMissingIsSaid) {
   EXPECT_EQ(build().error().message, "sum/sh cannot be built for " + this_architecture() + ", only for s390x");
 }
 
+TEST_F(BuildTest, ARecipeThatCannotBeBuiltDoesNotStopTheOthers) {
+  workload_.builds.push_back(workload_.builds[0]);
+  workload_.builds[1].name = "other";
+  workload_.builds[1].needs = {"absent"};
+  workload_.builds.push_back(workload_.builds[0]);
+  workload_.builds[2].name = "broken";
+  workload_.builds[2].steps = {{"sh", "-c", "exit 4"}};
+  workload_.arms = {{"a", "", {"bin/sum"}, "other", {}, {}, {}},
+                    {"b", "", {"bin/sum"}, "broken", {}, {}, {}},
+                    {"sum", "", {"bin/sum"}, "sh", {}, {}, {}}};
+  BuildContext fresh = context();
+  auto made = build_each(workload_, {}, {}, fresh);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  ASSERT_EQ(made->bundles.size(), 1u);
+  EXPECT_EQ(made->bundles[0].build, "sh");
+  ASSERT_EQ(made->missing.size(), 2u);
+  EXPECT_EQ(made->missing[0].build, "other");
+  EXPECT_EQ(made->missing[0].why.kind, ErrorKind::kUsage);
+  EXPECT_EQ(made->missing[1].why.kind, ErrorKind::kWorkload);
+  EXPECT_FALSE(build_bundles(workload_, {"a"}, fresh).ok()) << "who names it gets it or an error";
+  auto all = build_bundles(workload_, {}, fresh);
+  ASSERT_TRUE(all.ok());
+  EXPECT_NE(said_.find("sum/other is not built: there is no toolchain"), std::string::npos) << said_;
+}
+
+TEST_F(BuildTest, TheTargetReachesToolchainsAndSteps) {
+  write("toolchains/lib/build.sh", "echo $BENCHCTL_ARCH $BENCHCTL_ISA >$BENCHCTL_OUT/lib\n");
+  write("sum/build.sh",
+        "mkdir $BENCHCTL_OUT/bin; echo $BENCHCTL_ARCH $BENCHCTL_ISA | cat - $LIB_DIR/lib >$BENCHCTL_OUT/bin/sum\n");
+  workload_.builds[0].targets = {{"x86_64", "x86-64-v2"}, {"x86_64", "x86-64-v3"}, {"aarch64", "armv8-a"}};
+  auto built_for = [&](const BuildWish& wish) -> std::string {
+    BuildContext fresh = context();
+    auto made = build_each(workload_, {}, wish, fresh);
+    if (!made || made->bundles.size() != 1) return made ? made->missing[0].why.message : made.error().message;
+    const Bundle& bundle = made->bundles[0];
+    auto text = read_file(bundle.folder + "/bin/sum");
+    std::string line = bundle.manifest["arch"].as_string() + " " + bundle.manifest["isa"].as_string() + "\n";
+    EXPECT_EQ(*text, line + line);
+    return line;
+  };
+  EXPECT_EQ(built_for({"x86_64", ""}), "x86_64 x86-64-v2\n");
+  EXPECT_EQ(built_for({"x86_64", "x86-64-v3"}), "x86_64 x86-64-v3\n");
+  EXPECT_EQ(built_for({"aarch64", "x86-64-v3"}), "aarch64 armv8-a\n") << "a wish that the architecture cannot have";
+  EXPECT_EQ(built_for({"x86_64", "x86-64-v4"}), "x86_64 x86-64-v2\n") << "and one that the recipe does not know";
+  EXPECT_EQ(built_for({"riscv64", ""}), "sum/sh cannot be built for riscv64, only for x86_64 and aarch64");
+}
+
+TEST_F(BuildTest, AToolOfThisComputerIsMadeOnceForAllTargets) {
+  write("toolchains/lib/toolchain.toml", "needs = [\"tool\"]\nbuild = [\"sh\", \"build.sh\"]\nany_target = true\n");
+  write("toolchains/tool/toolchain.toml", "probe = [\"sh\", \"probe.sh\"]\nany_target = true\n");
+  workload_.builds[0].targets = {{"x86_64", "x86-64-v2"}, {"aarch64", "armv8-a"}};
+  for (const char* arch : {"x86_64", "aarch64"}) {
+    BuildContext fresh = context();
+    ASSERT_TRUE(build_each(workload_, {}, {arch, ""}, fresh).ok());
+  }
+  EXPECT_EQ(count("lib_built"), 1);
+  EXPECT_EQ(count("built"), 2);
+}
+
+TEST_F(BuildTest, LookingBuildsNothingAndRemembersTheLastFailure) {
+  auto look = [&] {
+    BuildContext fresh = context();
+    Toolchains toolchains(fresh, true);
+    return look_at(workload_, workload_.builds[0], workload_.builds[0].targets[0], toolchains, fresh);
+  };
+  EXPECT_EQ(look().state, Readiness::kNotBuiltYet);
+  EXPECT_EQ(count("lib_built"), 0);
+  write("sum/build.sh", "exit 9\n");
+  ASSERT_FALSE(build().ok());
+  EXPECT_EQ(look().state, Readiness::kCannot);
+  EXPECT_EQ(look().kind, ErrorKind::kWorkload);
+  EXPECT_NE(look().why.find("exit code 9"), std::string::npos);
+  write("sum/build.sh", "mkdir $BENCHCTL_OUT/bin; echo good >$BENCHCTL_OUT/bin/sum\n");
+  EXPECT_EQ(look().state, Readiness::kNotBuiltYet) << "another recipe since";
+  ASSERT_TRUE(build().ok());
+  EXPECT_EQ(look().state, Readiness::kBuilt);
+  write("sum/part.txt", "changed\n");
+  EXPECT_EQ(look().state, Readiness::kNotBuiltYet) << "what is stale is not called built";
+  write("toolchains/tool/probe.sh", "echo 'get a tool' >&2; exit 1\n");
+  EXPECT_EQ(look().state, Readiness::kCannot);
+  EXPECT_EQ(look().why, "toolchain tool: get a tool");
+}
+
 TEST_F(BuildTest, ToolchainsThatNeedEachOtherAreRefused) {
   write("toolchains/tool/toolchain.toml", "needs = [\"lib\"]\nprobe = [\"true\"]\n");
   auto loop = build();

@@ -240,6 +240,7 @@ Status workloads_check(const std::string& name, const CheckOptions& options, Bui
       left_out.push_back(arm.name + ": " + run.why);
       continue;
     }
+    context.tell("");
     context.say(workload.name + ": running " + arm.name);
     ArmEvidence one{arm.name, "", {}};
     if (!workload.trace.empty()) {

@@ -1,3 +1,7 @@
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <sstream>
 
@@ -100,17 +104,50 @@ TEST(Build, AFailingStepNamesItsLogAndShowsItsEnd) {
   std::string said;
   mutant.context.say = [&](const std::string& line) { said += line + "\n"; };
   std::ostringstream out;
-  Status status = workloads_build("request_shape", {"c_sqlite"}, mutant.context, false, out);
+  Status status = workloads_build("request_shape", {{"c_sqlite"}, {}, false}, mutant.context, out);
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().kind, ErrorKind::kWorkload);
   EXPECT_NE(status.error().message.find("logs/request_shape-c.log"), std::string::npos) << status.error().message;
   EXPECT_NE(said.find("count_labels"), std::string::npos) << said;
 }
 
+// Everything is fetched by then: changed sources are built again where there is no network at all.
+TEST(Build, WorksWithoutANetworkOnceFetched) {
+  const std::vector<std::string> arms = {"c_sqlite", "rust_rusqlite", "zig_sqlite", "go_ncruces"};
+  BuildContext online = shared_context();
+  auto workload = load_workload(online.root + "/request_shape");
+  ASSERT_TRUE(workload.ok()) << workload.error().message;
+  auto fetched = build_bundles(*workload, arms, online);
+  ASSERT_TRUE(fetched.ok()) << fetched.error().message;
+  Mutant mutant("c/request.c", "  READ(count_tags, number(org));\n", "  READ(count_tags, number(org));\n\n");
+  for (const char* source : {"rust/src/main.rs", "zig/main.zig", "go/main.go"}) {
+    const std::string path = mutant.context.root + "/request_shape/" + source;
+    auto text = read_file(path);
+    ASSERT_TRUE(text.ok()) << text.error().message;
+    write_file(path, *text + "\n// offline\n");
+  }
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (unshare(geteuid() == 0 ? CLONE_NEWNET : CLONE_NEWUSER | CLONE_NEWNET) != 0) _exit(75);
+    auto changed = load_workload(mutant.context.root + "/request_shape");
+    auto made = changed ? build_each(*changed, arms, {}, mutant.context) : Result<Builds>(changed.error());
+    if (!made) _exit(1);
+    int built = 0;
+    for (const Bundle& bundle : made->bundles) built += bundle.built ? 1 : 0;
+    for (const NotBuilt& missing : made->missing) std::cerr << missing.why.message << "\n";
+    _exit(built == static_cast<int>(made->bundles.size()) && made->missing.empty() ? 0 : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 75) GTEST_SKIP() << "no namespaces here";
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
 TEST(Build, AnAmalgamationWithAnotherHashIsRefused) {
   Mutant mutant("../toolchains/sqlite/sqlite3.sha256", "9512509b", "0512509b");
   std::ostringstream out;
-  Status status = workloads_build("request_shape", {"c_sqlite"}, mutant.context, false, out);
+  Status status = workloads_build("request_shape", {{"c_sqlite"}, {}, false}, mutant.context, out);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("sqlite3.c is not the pinned one"), std::string::npos)
       << status.error().message;
