@@ -26,6 +26,22 @@ def test_merged_quantile_is_that_of_all_samples() -> None:
         assert why == ""
 
 
+def test_merging_is_the_histogram_of_the_concatenation() -> None:
+    """With the buckets of the contract: n nanoseconds of b bits end at n with its lowest b - 9 bits set."""
+    rng = np.random.default_rng(2)
+    runs = [[int(n) for n in rng.lognormal(mean, 1.5, 2000)] for mean in (6, 11, 17)]
+
+    def histogram(latencies: list[int]) -> h.Histogram:
+        bounds = sorted(n | ((1 << max(0, n.bit_length() - 9)) - 1) for n in latencies)
+        rows = [b"%d.%03d,%d\n" % (*divmod(n, 1000), bounds.count(n)) for n in sorted(set(bounds))]
+        return h.parse(HEAD + b"".join(rows), "x")
+
+    merged = h.merge([histogram(run) for run in runs])
+    assert merged == histogram([n for run in runs for n in run])
+    assert h.total(merged) == 6000
+    assert merged != h.merge([histogram(run) for run in runs[:2]])
+
+
 def test_too_few_exceedances_are_refused() -> None:
     value, why = h.merged_quantile([{1.0: 999}], 0.99)
     assert value is None

@@ -1,5 +1,6 @@
 #include "controller/cli/context.h"
 
+#include <pwd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ std::string own_path() {
   char path[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   return length > 0 ? std::string(path, static_cast<size_t>(length)) : "";
+}
+
+// Where HOME is not set (cron, a service): the operator's policy holds there, too.
+std::string home_of_user() {
+  const passwd* us = getpwuid(geteuid());
+  return us != nullptr && us->pw_dir != nullptr ? us->pw_dir : "";
 }
 
 std::string parent(const std::string& path) {
@@ -63,7 +70,7 @@ Result<Context> read_context() {
   context.cache = variable("BENCHCTL_CACHE");
   if (context.cache.empty()) {
     std::string cache = variable("XDG_CACHE_HOME");
-    if (cache.empty()) cache = geteuid() == 0 ? "/var/cache" : user_home + "/.cache";
+    if (cache.empty()) cache = geteuid() == 0 ? "/var/cache" : user_home.empty() ? context.home : user_home + "/.cache";
     context.cache = cache + "/benchctl";
   }
   for (std::string* path : {&context.home, &context.cache})
@@ -75,7 +82,8 @@ Result<Context> read_context() {
   context.policy_named = !context.policy.empty();
   if (!context.policy_named) {
     std::string config = variable("XDG_CONFIG_HOME");
-    context.policy = (config.empty() ? user_home + "/.config" : config) + "/benchctl/policy.toml";
+    if (config.empty()) config = (user_home.empty() ? home_of_user() : user_home) + "/.config";
+    context.policy = config + "/benchctl/policy.toml";
   }
   std::string untrusted = variable("BENCHCTL_UNTRUSTED");
   context.untrusted = !untrusted.empty() && untrusted != "0";

@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "controller/cli/signals.h"
 #include "lib/text.h"
 #include "provisioning/lifecycle.h"
 #include "provisioning/providers/ssh_book.h"
@@ -64,6 +65,11 @@ Result<int> on_kept_host(Context& context, Parts& parts, const KeptHostArguments
   lease.run = purpose + "-" + lease.nonce;
   BENCHCTL_TRY(lease.owner, store->owner());
   lease.expires_unix = clock.unix_ms() / 1000 + std::chrono::duration_cast<std::chrono::seconds>(kWholeTime).count();
+  // Whoever stops us waits until the machine is given back: its lock would be in everybody's way.
+  static StopRequest stop;
+  watch_signals(stop, [run = lease.run] {
+    std::cerr << "\nbenchctl: ended at once; give the machine back by: benchctl reap --run " << run << "\n";
+  });
   Machine machine{"ssh", "", lease.name, lease.nonce, lease.run, lease.owner, lease.expires_unix};
   auto done = [&]() -> Result<int> {
     BENCHCTL_TRY(machine, acquire(provider, spec, lease, {}, clock, Deadline::in(clock, kTakeTime)));
@@ -71,6 +77,7 @@ Result<int> on_kept_host(Context& context, Parts& parts, const KeptHostArguments
     request.endpoint = *machine.endpoint;
     request.deadline = Deadline::in(clock, kTakeTime);
     BENCHCTL_TRY(auto transport, parts.connector().connect(request));
+    StopRequest::Handle handle(stop, [&] { transport->interrupt(); });
     AgentClient agent(*transport, clock, machine.endpoint->work_dir);
     BENCHCTL_TRY(Installed installed, agent.install_agent(context.agent, Deadline::in(clock, kWholeTime)));
     agent.use_agent(installed.sha256);
@@ -78,6 +85,10 @@ Result<int> on_kept_host(Context& context, Parts& parts, const KeptHostArguments
     return work(agent, *transport);
   }();
   auto released = release(provider, machine, clock, Deadline::in(clock, kTakeTime));
+  if (stop.requested()) {
+    if (!released) std::cerr << "benchctl: " << sanitize(released.error().message, 4000) << "\n";
+    return Error{ErrorKind::kInterrupted, "stopped on request"};
+  }
   if (done && !released) return released.error();
   return done;
 }

@@ -105,6 +105,9 @@ Result<int> enter(Parts& parts, const std::string& name, const std::vector<std::
 Result<int> keep(Context& context, Parts& parts, const std::string& name, const std::string& span) {
   auto milliseconds = parse_duration_ms(span);
   if (!milliseconds) return Error{ErrorKind::kUsage, "\"" + sanitize(span, 60) + "\" is no time span; write 30m or 2h"};
+  if (*milliseconds <= 0 || *milliseconds > kLongestKeepMs)
+    return Error{ErrorKind::kUsage,
+                 "a machine is kept for more than 0 and at most 7 days, not \"" + sanitize(span, 60) + "\""};
   BENCHCTL_TRY(Store * store, parts.store());
   BENCHCTL_TRY(MachineRow machine, find_machine(*store, name));
   int64_t until = context.clock->unix_ms() + *milliseconds;

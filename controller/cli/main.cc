@@ -29,5 +29,5 @@ int main(int argc, char** argv) {
   std::vector<Group> groups = {{"machine", "list, enter or keep machines"},
                                {"plan", "check, show or begin a plan"},
                                {"workloads", "list, build or check workloads"}};
-  return run_command_line(groups, verbs, argc, argv);
+  return finish_output(run_command_line(groups, verbs, argc, argv));
 }

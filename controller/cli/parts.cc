@@ -139,6 +139,13 @@ Result<RunRow> find_run(Store& store, const std::string& word) {
   return Error{missing.error().kind, missing.error().message + "; benchctl status lists them"};
 }
 
+Result<std::string> run_to_follow(Store& store, const std::string& word) {
+  BENCHCTL_TRY(auto holder, lock_holder(store));
+  if (holder && !holder->run.empty() && (word.empty() || holder->run == word)) return holder->run;
+  BENCHCTL_TRY(RunRow run, find_run(store, word));
+  return run.id;
+}
+
 std::map<std::string, Provider*> usable_providers(Parts& parts) {
   std::map<std::string, Provider*> providers;
   for (const std::string& name : parts.provider_names()) {
@@ -172,17 +179,20 @@ Result<std::optional<LockHolder>> lock_holder(Store& store) {
   }
   if (mine) return std::optional<LockHolder>();
   if (mine.error().kind != ErrorKind::kInterrupted) return mine.error();
-  // "store PATH is held by run R, pid P on HOST, since T"
+  // "store PATH is held by run R, pid P on HOST, since T", where the path may hold any of these words.
   LockHolder holder;
   holder.words = mine.error().message;
+  const std::string held_by = " is held by ";
+  const size_t at = holder.words.rfind(held_by);
+  const std::string said = at == std::string::npos ? "" : holder.words.substr(at + held_by.size());
   auto word_after = [&](const std::string& before) -> std::string {
-    size_t at = holder.words.find(before);
-    if (at == std::string::npos) return "";
-    std::string rest = holder.words.substr(at + before.size());
+    size_t begin = said.find(before);
+    if (begin == std::string::npos) return "";
+    std::string rest = said.substr(begin + before.size());
     return rest.substr(0, rest.find_first_of(", "));
   };
-  holder.run = word_after("held by run ");
-  holder.pid = static_cast<int>(parse_int(word_after("pid ")).value_or(0));
+  if (said.starts_with("run ")) holder.run = word_after("run ");
+  holder.pid = static_cast<int>(parse_int(word_after(", pid ")).value_or(0));
   if (holder.pid <= 1) return Error{ErrorKind::kInternal, "cannot read who holds the store: " + holder.words};
   return std::optional<LockHolder>(holder);
 }

@@ -16,6 +16,9 @@ namespace benchctl {
 
 class SshConnector;
 
+// As long as a plan's longest time to live: whoever forgets a machine must not keep it for ever.
+constexpr int64_t kLongestKeepMs = int64_t{7} * 24 * 3'600'000;
+
 class Parts {
  public:
   explicit Parts(Context& context);
@@ -64,5 +67,9 @@ struct LockHolder {
   int pid = 0;
 };
 Result<std::optional<LockHolder>> lock_holder(Store& store);
+
+// The id of the run that attach and cancel mean: as find_run(), but also one that is executed and does not stand in the
+// store yet, since its programs are still being built; and when empty, the one that is executed before the latest.
+Result<std::string> run_to_follow(Store& store, const std::string& word);
 
 }  // namespace benchctl

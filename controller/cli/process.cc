@@ -1,13 +1,18 @@
 #include "controller/cli/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <iostream>
 #include <set>
 
 #include "lib/files.h"
@@ -46,6 +51,18 @@ Result<Secrets> protect_process() {
   if (setrlimit(RLIMIT_CORE, &none) != 0) return errno_error("forbid core dumps");
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno_error("close this process's memory to others");
   return scrub_environment(keeps_variable, credential_variables());
+}
+
+int finish_output(int code) {
+  std::cout.flush();
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return code;
+  const int reason = errno;
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  if (reason == EPIPE || (poll(&output, 1, 0) > 0 && (output.revents & POLLERR) != 0)) return code;
+  std::cerr << "benchctl: standard output could not be written"
+            << (reason != 0 ? std::string(": ") + std::strerror(reason) : "") << "\n";
+  return code == 0 ? exit_code(ErrorKind::kInternal) : code;
 }
 
 std::vector<std::string> environment_with(const Secrets& secrets) {

@@ -10,6 +10,10 @@
 
 namespace benchctl {
 
+// The exit code once standard output is written out: `code`, but 1 where that was good and what was printed is lost,
+// for instance on a full disk; then it is said. A reader that has gone (`| head`) wanted no more: nothing is lost.
+int finish_output(int code);
+
 // The variables that providers read their credentials from.
 const std::vector<std::string>& credential_variables();
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iostream>
 #include <set>
 
@@ -228,6 +229,7 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
   }
   progress.say("",
                code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
+  progress.settle();
   if (json) {
     std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump()
               << "\n";
@@ -241,30 +243,45 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
   return code;
 }
 
+struct Interruption {
+  StopRequest stop;
+  std::atomic<bool> begun = false;  // the run stands in the store
+};
+
 // Outlives the signal watcher's thread.
-StopRequest& stop_on_signals(const std::string& id) {
-  static StopRequest stop;
-  watch_signals(stop, [id] {
-    std::cerr << "\nbenchctl: ended at once; machines may be left. Go on by: benchctl resume " << id
-              << "\nbenchctl: or remove them by: benchctl reap --run " << id << "\n";
+Interruption& stop_on_signals(const std::string& id) {
+  static Interruption interruption;
+  watch_signals(interruption.stop, [id] {
+    std::cerr << "\nbenchctl: ended at once; ";
+    if (interruption.begun)
+      std::cerr << "machines may be left. Go on by: benchctl resume " << id
+                << "\nbenchctl: or remove them by: benchctl reap --run " << id << "\n";
+    else
+      std::cerr << "no machine had been made\n";
   });
-  return stop;
+  return interruption;
 }
 
 }  // namespace
 
+Result<FileLock> claim_new_run(Store& store, const std::string& id, Clock& clock) {
+  if (!valid_id(id))
+    return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
+  BENCHCTL_TRY(FileLock lock, take_store(store, id, clock));
+  if (store.run(id)) return Error{ErrorKind::kUsage, "there is a run " + id + " already; choose another --id"};
+  return lock;
+}
+
 Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request) {
   const Plan& plan = request.plan;
-  TerminalProgress progress(*context.clock, context.terminal_errors, context.width);
+  TerminalProgress progress(*context.clock, context.terminal_errors);
   for (const std::string& warning : plan.warnings) progress.say("", warning);
   BENCHCTL_TRY(Store * store, parts.store());
   std::string id = request.id.empty() ? new_run_id(plan.name, *context.clock) : request.id;
-  if (!valid_id(id))
-    return Error{ErrorKind::kUsage, "a run id is 1 to 64 of a-z, 0-9 and -: not \"" + sanitize(id, 80) + "\""};
-  BENCHCTL_TRY(FileLock lock, take_store(*store, id, *context.clock));
-  if (store->run(id)) return Error{ErrorKind::kUsage, "there is a run " + id + " already; choose another --id"};
+  BENCHCTL_TRY(FileLock lock, claim_new_run(*store, id, *context.clock));
 
-  StopRequest& stop = stop_on_signals(id);
+  Interruption& interruption = stop_on_signals(id);
+  StopRequest& stop = interruption.stop;
   RunInput input;
   input.id = id;
   input.plan = plan;
@@ -286,11 +303,14 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
 
   RunRow row = begin_row(request, input, *context.clock);
   BENCHCTL_CHECK(make_run_folder(request.runs_dir, id));
+  // A run that stands in the store can be resumed: what that needs is written before.
+  BENCHCTL_CHECK(save_inputs(context, input));
+  for (const BuiltBundle& bundle : shipment.bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
   BENCHCTL_CHECK(store->begin_run(row));
+  interruption.begun = true;
+  BENCHCTL_CHECK(context.failpoints->reach("run:begun"));
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + id + " in " + row.folder);
-  for (const BuiltBundle& bundle : shipment.bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
-  BENCHCTL_CHECK(save_inputs(context, input));
   BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
   return conduct(context, parts, *store, row, input, progress, stop, request.json);
 }
@@ -304,8 +324,9 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
     std::cout << "run " << row.id << " is complete: nothing is missing\n";
     return 0;
   }
-  TerminalProgress progress(*context.clock, context.terminal_errors, context.width);
-  StopRequest& stop = stop_on_signals(row.id);
+  TerminalProgress progress(*context.clock, context.terminal_errors);
+  Interruption& interruption = stop_on_signals(row.id);
+  interruption.begun = true;
   RunInput input;
   input.id = row.id;
   input.folder = row.folder;
@@ -321,7 +342,7 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + row.id + " goes on in " + row.folder);
   BENCHCTL_TRY(input.identity, parts.run_identity(row.id));
-  return conduct(context, parts, *store, row, input, progress, stop, json);
+  return conduct(context, parts, *store, row, input, progress, interruption.stop, json);
 }
 
 }  // namespace benchctl

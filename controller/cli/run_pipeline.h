@@ -19,6 +19,10 @@ struct RunRequest {
 
 std::string new_run_id(const std::string& plan_name, Clock& clock);
 
+// The store for this run alone, which must be a new one. kInterrupted: another run has the store; kUsage: the id cannot
+// be had.
+Result<FileLock> claim_new_run(Store& store, const std::string& id, Clock& clock);
+
 // Prints the summary on standard output, progress on standard error; gives the exit code.
 Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request);
 

@@ -1,5 +1,6 @@
 // `run --plan FILE`: the main job.
 #include <fnmatch.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,8 +19,8 @@
 namespace benchctl {
 namespace {
 
-// As long as a plan's longest time to live: whoever forgets a machine must not keep it for ever.
-constexpr int64_t kLongestKeepMs = int64_t{7} * 24 * 3'600'000;
+// How long a detached run may take to take the store over, before we go all the same.
+constexpr std::chrono::seconds kHandOver{20};
 
 struct Arguments {
   std::string plan;
@@ -70,12 +71,26 @@ Result<bool> confirmed(const Plan& plan, const Arguments& arguments) {
 }
 
 // A session of its own, with progress in the run's log only. It is benchctl again: it gets the credentials in its
-// environment and takes them out of there as its first act.
+// environment and takes them out of there as its first act. Whoever reads our answer finds the run, or why it is none.
 Result<int> detach(const std::vector<std::string>& words, const std::string& id, Context& context, Parts& parts) {
+  BENCHCTL_TRY(Store * store, parts.store());
+  BENCHCTL_CHECK(claim_new_run(*store, id, *context.clock));
+  const std::string log = parts.runs_dir() + "/" + id + ".log";
   std::vector<std::string> environment = environment_with(context.credentials);
-  pid_t child = start_detached(words, environment, parts.runs_dir() + "/" + id + ".log");
+  pid_t child = start_detached(words, environment, log);
   for (std::string& entry : environment) explicit_bzero(entry.data(), entry.size());
   if (child < 0) return errno_error("fork");
+  for (Deadline end = Deadline::in(*context.clock, kHandOver); !end.passed(*context.clock);) {
+    BENCHCTL_TRY(auto holder, lock_holder(*store));
+    if (holder && holder->run == id) break;
+    int status = 0;
+    if (waitpid(child, &status, WNOHANG) == child) {
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+      std::cerr << "benchctl: the run ended before any machine was made: see " << log << "\n";
+      return WIFEXITED(status) ? WEXITSTATUS(status) : exit_code(ErrorKind::kInternal);
+    }
+    context.clock->sleep(std::chrono::milliseconds(20));
+  }
   std::cout << id << "\n";
   std::cerr << "running as process " << child << "; follow it by: benchctl attach " << id << "\n";
   return 0;

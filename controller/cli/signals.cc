@@ -28,17 +28,15 @@ void watch_signals(StopRequest& stop, std::function<void()> last_words) {
   if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
   fcntl(signal_pipe[0], F_SETFL, 0);
   std::thread([&stop, last_words = std::move(last_words)] {
-    for (int seen = 0;;) {
+    for (int interrupts = 0;;) {
       char byte = 0;
       ssize_t count = read(signal_pipe[0], &byte, 1);
       if (count < 0 && errno == EINTR) continue;
       if (count != 1) return;
-      if (++seen == 1) {
-        stop.request();
-      } else {
-        last_words();
-        _exit(7);
-      }
+      stop.request();
+      if (byte != SIGINT || ++interrupts == 1) continue;
+      last_words();
+      _exit(7);
     }
   }).detach();
   struct sigaction action {};
@@ -50,7 +48,8 @@ void watch_signals(StopRequest& stop, std::function<void()> last_words) {
     if (sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
-  signal(SIGPIPE, SIG_IGN);
+  // Nobody reads any more, or a file may grow no further (ulimit -f): an error like any other, and no end.
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
 }
 
 }  // namespace benchctl

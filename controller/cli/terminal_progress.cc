@@ -1,14 +1,38 @@
 #include "controller/cli/terminal_progress.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include "lib/text.h"
 
 namespace benchctl {
+namespace {
 
-TerminalProgress::TerminalProgress(Clock& clock, bool live, int width, bool quiet)
-    : clock_(clock), begin_(clock.now()), live_(live && !quiet), quiet_(quiet), width_(static_cast<size_t>(width)) {}
+size_t columns_of_terminal() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// One row of the terminal, never two, or wiping would leave the others: whole characters only, each counted as wide
+// (two columns) that may be so.
+std::string cut_to(const std::string& text, size_t columns) {
+  size_t used = 0;
+  for (size_t at = 0; at < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[at]);
+    const size_t bytes = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    used += bytes < 3 ? 1 : 2;
+    if (used >= columns) return text.substr(0, at);
+    at += bytes;
+  }
+  return text;
+}
+
+}  // namespace
+
+TerminalProgress::TerminalProgress(Clock& clock, bool live) : clock_(clock), begin_(clock.now()), live_(live) {}
 
 TerminalProgress::~TerminalProgress() {
-  wipe();
+  settle();
   if (log_ != nullptr) std::fclose(log_);
 }
 
@@ -24,10 +48,9 @@ void TerminalProgress::wipe() {
 }
 
 void TerminalProgress::draw() {
+  const size_t columns = columns_of_terminal();
   for (const auto& [who, text] : lines_) {
-    std::string line = who + "  " + text;
-    if (line.size() >= width_) line.resize(width_ - 1);
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "%s\n", cut_to(who + "  " + text, columns).c_str());
     ++drawn_;
   }
   std::fflush(stderr);
@@ -43,7 +66,6 @@ void TerminalProgress::say(const std::string& who, const std::string& text) {
     std::fprintf(log_, "%s\n", line.c_str());
     std::fflush(log_);
   }
-  if (quiet_) return;
   wipe();
   std::fprintf(stderr, "%s\n", line.c_str());
   if (live_) draw();
@@ -53,8 +75,19 @@ void TerminalProgress::now(const std::string& who, const std::string& text) {
   if (!live_) return;
   std::lock_guard lock(mutex_);
   wipe();
-  lines_[who] = sanitize(text, 4000);
+  if (text.empty()) {
+    lines_.erase(who);
+  } else {
+    lines_[who] = sanitize(text, 4000);
+  }
   draw();
+}
+
+void TerminalProgress::settle() {
+  std::lock_guard lock(mutex_);
+  wipe();
+  lines_.clear();
+  std::fflush(stderr);
 }
 
 }  // namespace benchctl

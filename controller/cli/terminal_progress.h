@@ -14,8 +14,8 @@ namespace benchctl {
 
 class TerminalProgress final : public Progress {
  public:
-  // `live`: standard error is a terminal of `width` columns. `quiet`: the log only.
-  TerminalProgress(Clock& clock, bool live, int width, bool quiet = false);
+  // `live`: standard error is a terminal; its width is asked for each time, since windows are made narrower.
+  TerminalProgress(Clock& clock, bool live);
   ~TerminalProgress() override;
   TerminalProgress(const TerminalProgress&) = delete;
   TerminalProgress& operator=(const TerminalProgress&) = delete;
@@ -23,6 +23,8 @@ class TerminalProgress final : public Progress {
   void log_to(const std::string& path);
   void say(const std::string& who, const std::string& text) override;
   void now(const std::string& who, const std::string& text) override;
+  // The live block goes, for good: what is printed from now on, by whomever, is not wiped with it.
+  void settle();
 
  private:
   void wipe();
@@ -31,8 +33,6 @@ class TerminalProgress final : public Progress {
   Clock& clock_;
   Nanos begin_;
   const bool live_;
-  const bool quiet_;
-  const size_t width_;
   std::mutex mutex_;
   FILE* log_ = nullptr;
   std::map<std::string, std::string> lines_;

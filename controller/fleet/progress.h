@@ -12,7 +12,7 @@ class Progress {
   virtual ~Progress() = default;
   // Something that happened, kept in the scroll-back: "machine ready after 4.2 s".
   virtual void say(const std::string& who, const std::string& text) = 0;
-  // What is going on now; replaces the last one of the same `who` on a terminal.
+  // What is going on now; replaces the last one of the same `who` on a terminal. Empty: nothing any more.
   virtual void now(const std::string& who, const std::string& text) = 0;
 };
 

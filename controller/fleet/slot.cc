@@ -340,6 +340,7 @@ void Slot::release() {
     int64_t until = world_.clock.unix_ms() + input_.keep_ms;
     if (auto kept = world_.store.set_keep(hold_->id, until); !kept) fail(kept.error());
     say("kept until " + format_utc(until) + "; reach it by: benchctl machine ssh " + hold_->lease.name);
+    world_.progress.now(hold_->lease.name, "");
     return;
   }
   let_go();
@@ -372,6 +373,7 @@ void Slot::let_go() {
   std::erase_if(outcome().errors, [](const Error& error) { return error.kind == ErrorKind::kLeaked; });
   if (stuck_) return fail(Error{ErrorKind::kLeaked, removed->error().message});
   say(disposable_ ? "machine removed" : "machine given back");
+  world_.progress.now(lease.name, "");
   if (!noted)
     fail(noted.error().in("the machine is removed, but not noted as gone; say so by benchctl reap --run " + input_.id));
   if (auto row = world_.store.machine(hold_->id)) {

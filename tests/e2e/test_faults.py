@@ -119,8 +119,8 @@ def test_the_machine_reboots(bench: Bench, nothing_left: None) -> None:
     ((hardening,),) = bench.query("SELECT hardening FROM v_machines WHERE run = 'f'")
     proofs = [(proof["when"], proof["ok"]) for proof in json.loads(hardening)["proofs"]]
     assert proofs == [("start", True), ("boot", True), ("end", True)]
-    # The round that was cut is void, and was run again.
-    assert bench.query("SELECT max(attempt) FROM v_trials WHERE run = 'f' AND round = 2") == [(2,)]
+    # The round that was cut, the second unless the reboot came late, is void, and was run again.
+    assert bench.query("SELECT max(attempt) FROM v_trials WHERE run = 'f'") == [(2,)]
 
 
 def test_the_link_is_cut_for_half_a_minute(bench: Bench, nothing_left: None) -> None:

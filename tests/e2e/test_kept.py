@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,3 +137,33 @@ def test_hardened_by_hand(kept: Kept) -> None:
     done = kept.user("harden", *where, "--undo")
     assert done.code == 0, done.out + done.err
     assert kept.state() == before
+
+
+def test_looked_at_and_stopped(kept: Kept) -> None:
+    """A probe that is stopped gives the machine back; one that was killed can be reaped by the name in its lock."""
+    before = kept.state()
+    words = [
+        "probe",
+        f"root@{kept.endpoint['host']}",
+        "--key",
+        str(kept.plan.parent / "key"),
+        "--host-key",
+        kept.host_key,
+    ]
+    book = kept.user.home / "state/ssh_machines.json"
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+        process = kept.user.start(*words)
+        while process.poll() is None and not (book.exists() and json.loads(book.read_text())["machines"]):
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+        if number != signal.SIGKILL:
+            assert process.returncode == 7, err
+            assert "stopped on request" in err
+            assert kept.state() == before
+    time.sleep(0.5)  # what was sent may still be carried out
+    (run,) = {machine["run"] for machine in json.loads(book.read_text())["machines"]}
+    reaped = kept.user("reap", "--run", run)
+    assert reaped.code == 0, reaped.err
+    assert kept.state() == before
+    assert kept.user(*words).code == 0

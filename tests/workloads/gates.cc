@@ -140,6 +140,26 @@ std::string prepares_fault(const Words& command, const std::vector<std::string>&
   return "";
 }
 
+std::string busy_timeout_fault(const Words& command) {
+  TempDir folder;
+  const Words refused = {"strace",
+                         "-f",
+                         "-qq",
+                         "-o",
+                         "calls",
+                         "-P",
+                         folder.path() + "/x.db",
+                         "-e",
+                         "trace=fcntl",
+                         "-e",
+                         "inject=fcntl:error=EAGAIN:when=1..3"};
+  CommandResult ended =
+      run_in(folder.path(), refused + command + Words{"--mode", "sequential", "--items", "1", "--db", "x.db"});
+  auto calls = read_file(folder.path() + "/calls");
+  if (!calls || calls->find("(INJECTED)") == std::string::npos) return "no lock was refused: " + said(ended);
+  return ended.ok() ? "" : "it did not try a lock again: " + said(ended);
+}
+
 std::string window_fault(const Words& command, const std::string& name) {
   const Words words = {"--mode", "concurrent", "--workload", "write", "--workers", "4"};
   std::string fault;

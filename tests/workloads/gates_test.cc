@@ -25,12 +25,40 @@ TEST(Gates, EachStatementIsPreparedOnceAConnection) {
   }
 }
 
+TEST(Gates, TheBusyTimeoutComesFirst) {
+  for (const std::string& arm : sequential_runners()) EXPECT_EQ(busy_timeout_fault(command(arm)), "") << arm;
+}
+
 TEST(Gates, OnlyWhatStartsInsideTheWindowCounts) {
   at_once(kRunners, [](const std::string& arm) { EXPECT_EQ(window_fault(command(arm), arm), ""); });
 }
 
 TEST(Gates, MergedHistogramsAreTheHistogramOfAll) {
   for (const std::string& arm : kRunners) EXPECT_EQ(histogram_fault(command(arm)), "") << arm;
+}
+
+// Repeated runs are merged by the analysis: as if one runner had seen all latencies.
+TEST(Gates, TheAnalysisMergesRunsAsTheRunnersMergeWorkers) {
+  std::string runs[2];
+  for (int i = 0; i < 3000; ++i) runs[i % 3 == 0] += std::to_string(int64_t{997} * i * i % 5'000'011) + "\n";
+  TempDir folder;
+  for (const std::string& arm : kRunners) {
+    auto histogram = [&](const std::string& file, const std::string& latencies) {
+      CommandResult ended = run_in(folder.path(), command(arm) + Words{"--histogram"}, {}, latencies);
+      write_file(folder.path() + "/" + file, ended.output.substr(ended.output.find("bucket_us")));
+    };
+    histogram("a", runs[0]);
+    histogram("b", runs[1]);
+    histogram("all", runs[0] + runs[1]);
+    const std::string script =
+        "from benchctl_analysis import histograms as h\n"
+        "a, b, whole = (h.parse(open(name, 'rb').read(), name) for name in ('a', 'b', 'all'))\n"
+        "assert h.merge([a, b]) == whole and h.total(whole) == 3000 and a != b\n"
+        "print(h.merge([a]) == whole)\n";
+    CommandResult merged =
+        run_in(folder.path(), {"python3", "-c", script}, {"PYTHONPATH=" BENCHCTL_SOURCE_DIR "/analysis"});
+    EXPECT_EQ(merged.output, "False\n") << arm << merged.errors;
+  }
 }
 
 class Mutants : public testing::Test {
@@ -71,6 +99,12 @@ TEST_F(Mutants, FailThePrepares) {
   EXPECT_NE(prepares_fault(c("c/database.c", keeps, "if (which <= commit)\n    finalize")), "");
   // Kept although nothing may be.
   EXPECT_NE(prepares_fault(c("c/database.c", keeps, "if (0)\n    finalize")), "");
+}
+
+TEST_F(Mutants, FailTheBusyTimeout) {
+  EXPECT_NE(busy_timeout_fault(c("sql/pragmas.sql", "PRAGMA busy_timeout=5000;\nPRAGMA journal_mode=WAL;\n",
+                                 "PRAGMA journal_mode=WAL;\nPRAGMA busy_timeout=5000;\n")),
+            "");
 }
 
 TEST_F(Mutants, FailTheWindow) {

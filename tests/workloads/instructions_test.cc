@@ -1,0 +1,104 @@
+// Runners are not the slow part: instructions of the edit request, counted by callgrind, which are the same every time.
+#include "lib/json.h"
+#include "tests/workloads/gates.h"
+
+namespace benchctl::testing_workloads {
+namespace {
+
+constexpr int64_t kItems = 40;
+
+// Of a whole run in sequential mode, -1 with a failed test when it cannot be counted.
+int64_t instructions(const Words& command, const Words& more) {
+  TempDir folder;
+  const Words counted = {"valgrind", "--quiet", "--tool=callgrind", "--callgrind-out-file=counts"};
+  CommandResult ended = run_in(
+      folder.path(), counted + command + Words{"--mode", "sequential", "--items", std::to_string(kItems)} + more);
+  auto counts = read_file(folder.path() + "/counts");
+  const size_t at = counts ? counts->find("\nsummary: ") : std::string::npos;
+  if (ended.ok() && at != std::string::npos) {
+    std::string_view rest = std::string_view(*counts).substr(at + 10);
+    if (auto value = parse_int(rest.substr(0, rest.find('\n')))) return *value;
+  }
+  ADD_FAILURE() << command[0] << ": " << ended.errors;
+  return -1;
+}
+
+// Of the 26 reads: what twice as many cost more. Start, seed and updates drop out.
+double edit_instructions(const Words& command, const std::string& cache = "fits") {
+  const Words shape = {"--statement-cache", cache, "--reads"};
+  return static_cast<double>(instructions(command, shape + Words{"52"}) - instructions(command, shape + Words{"26"})) /
+         static_cast<double>(kItems);
+}
+
+TEST(Instructions, RunnersAreNotTheSlowPart) {
+  // rusqlite: 1.14 when this was written, and by the profile the driver's, whatever a program does: each prepare_cached
+  // hashes the statement's text, takes the statement out of the cache and puts it back (half of the difference); values
+  // are bound as parameters that know their type, texts copied, and bindings cleared at each use (the other half). The
+  // runner's own functions are 2 % of its instructions.
+  const std::map<std::string, double> most = {{"rust_rusqlite", 1.18}, {"zig_sqlite", 1.05}};
+  const double c = edit_instructions(command("c_sqlite"));
+  EXPECT_GT(c, 100'000);
+  for (const std::string& arm : kRunners)
+    if (auto bound = most.find(arm); bound != most.end()) {
+      const double ratio = edit_instructions(command(arm)) / c;
+      EXPECT_LE(ratio, bound->second) << arm;
+      EXPECT_GT(ratio, 0.9) << arm << " does not do the same";
+    }
+}
+
+TEST(Instructions, CSpendsAtMostThreePercentOutsideSqlite) {
+  // The same program with its symbols.
+  Mutant plain("c/build.sh", "\"$STRIP\" \"$BENCHCTL_OUT/bin/c_sqlite\"", ":");
+  auto built = build_command("c_sqlite", plain.context);
+  ASSERT_TRUE(built.ok()) << built.error().message;
+  TempDir folder;
+  const Words counted = {"valgrind", "--quiet", "--tool=callgrind", "--callgrind-out-file=counts",
+                         "--toggle-collect=admin_item_edit"};
+  CommandResult ended = run_in(folder.path(), counted + *built + Words{"--mode", "sequential", "--items", "100"});
+  ASSERT_TRUE(ended.ok()) << ended.errors;
+  // SQLite's functions are those of the library that it was linked with.
+  std::string library;
+  for (const auto& one : std::filesystem::directory_iterator(plain.context.cache_dir + "/toolchains"))
+    if (one.path().filename().string().starts_with("sqlite-")) library = one.path().string() + "/libsqlite3.a";
+  CommandResult split_up =
+      run_in(folder.path(), {"python3", BENCHCTL_SOURCE_DIR "/tests/workloads/outside_sqlite.py", "counts", library});
+  ASSERT_TRUE(split_up.ok()) << split_up.errors;
+  auto words = split(trim(split_up.output), ' ');
+  ASSERT_EQ(words.size(), 2u) << split_up.output;
+  const auto outside = static_cast<double>(parse_int(words[0]).value_or(-1)),
+             all = static_cast<double>(parse_int(words[1]).value_or(-1));
+  EXPECT_GT(outside, 0);
+  EXPECT_GT(all, 100 * 100'000);
+  EXPECT_LE(outside / all, 0.03);
+}
+
+// A cache smaller than a request's 22 statements keeps none of them long enough, and costs more than keeping none:
+// what is prepared to be kept is prepared without SQLite's fast small memory, and the list is managed for nothing.
+TEST(Instructions, ACacheThatDoesNotFitIsDearerThanNone) {
+  const Words rust = command("rust_rusqlite");
+  const double fits = edit_instructions(rust), usual = edit_instructions(rust, "default"),
+               none = edit_instructions(rust, "none");
+  EXPECT_GT(none, 2 * fits);
+  EXPECT_GT(usual, none);
+}
+
+TEST(Instructions, ADriversCacheThatIsTooSmallPreparesAllStatementsOfARequest) {
+  for (const std::string& arm : kRunners) {
+    auto info = Json::parse(output_of(arm, {"--info"}));
+    ASSERT_TRUE(info.ok());
+    const Json& size = (*info)["statement_cache_default"];
+    TempDir folder;
+    auto counts = statement_counts(
+        run_in(folder.path(), command(arm) + Words{"--mode", "sequential", "--items", "50", "--statement-counts",
+                                                   "--statement-cache", "default"})
+            .errors);
+    ASSERT_EQ(counts.size(), 25u) << arm;
+    // Null: the driver keeps none, so that the program does, as in "fits".
+    const bool too_small = !size.is_null() && size.as_int() < 22;
+    EXPECT_EQ(counts["theme_by_id"].prepared, too_small ? 50 : 1) << arm;
+    EXPECT_EQ(counts["theme_by_id"].runs, 50) << arm;
+  }
+}
+
+}  // namespace
+}  // namespace benchctl::testing_workloads
