@@ -20,10 +20,10 @@ TEST(Build, TheSecondTimeNothingRunsAndTheBundleIsTheSame) {
   context.say = [&](const std::string&) { ++said; };
   auto second = build_bundles(*workload, {}, context);
   ASSERT_TRUE(second.ok()) << second.error().message;
-  ASSERT_EQ(first->size(), 2u);
-  ASSERT_EQ(second->size(), 2u);
+  ASSERT_EQ(first->size(), workload->builds.size());
+  ASSERT_EQ(second->size(), first->size());
   EXPECT_EQ(said, 0);
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < first->size(); ++i) {
     EXPECT_FALSE((*second)[i].built);
     EXPECT_EQ((*first)[i].sha256, (*second)[i].sha256);
     auto entries = scan_tree((*second)[i].folder, {});
@@ -32,8 +32,13 @@ TEST(Build, TheSecondTimeNothingRunsAndTheBundleIsTheSame) {
     const Json& manifest = (*second)[i].manifest;
     EXPECT_EQ(manifest["isa"].as_string(), "x86-64-v2");
     EXPECT_EQ(manifest["min_glibc"].as_string(), "none");
-    EXPECT_EQ(manifest["toolchains"]["sqlite"]["SQLITE_VERSION"].as_string(), "3.51.3");
-    EXPECT_FALSE(manifest["toolchains"]["cc"]["CC_VERSION"].as_string().empty());
+    const Json& toolchains = manifest["toolchains"];
+    if ((*second)[i].build == "go") {  // its driver brings an SQLite of its own
+      EXPECT_TRUE(toolchains["go"]["GO_VERSION"].as_string().starts_with("go1."));
+      continue;
+    }
+    EXPECT_EQ(toolchains["sqlite"]["SQLITE_VERSION"].as_string(), "3.51.3");
+    EXPECT_FALSE(toolchains["cc"]["CC_VERSION"].as_string().empty());
   }
 }
 
@@ -63,7 +68,7 @@ TEST(Check, Agrees) {
   std::ostringstream out;
   Status status = workloads_check("request_shape", {}, context, out);
   ASSERT_TRUE(status.ok()) << status.error().message;
-  EXPECT_EQ(out.str(), "request_shape: checks agree (3 arms, 1000 items, traces identical)\n");
+  EXPECT_EQ(out.str(), "request_shape: checks agree (5 arms, 1000 items, traces identical)\n");
 }
 
 TEST(Check, ASkippedReadIsCaughtByTrace) {

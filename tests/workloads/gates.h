@@ -13,7 +13,8 @@ std::string trace_fault(const Words& command);
 // The checks of `items` requests of each kind, against those of c_sqlite.
 std::string checks_fault(const Words& command, const std::string& items);
 // Prepares: one a connection and statement, in both modes; with nothing kept, one a use. The numbers of uses are right.
-std::string prepares_fault(const Words& command);
+// `planned_anew`: statements that an SQLite of the driver's own prepares again by itself, now and then.
+std::string prepares_fault(const Words& command, const std::vector<std::string>& planned_anew = {});
 // busy_timeout comes before whatever may find the database locked: the first locks are refused, and tried again.
 std::string busy_timeout_fault(const Words& command);
 // A request counts when it started inside the window. `name`: of the arm.

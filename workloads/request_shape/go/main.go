@@ -55,8 +55,8 @@ var speaking sync.Mutex
 // fail prints "go_ncruces: <what>: <reason>" and ends the program with exit code 1. The database is of no use then.
 func fail(what string, err error) {
 	reason := strings.TrimPrefix(err.Error(), "sqlite3: ")
-	if failed, ok := errors.AsType[*sqlite3.Error](err); ok {
-		reason = fmt.Sprintf("%s (SQLite error %d)", reason, failed.ExtendedCode())
+	if code, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); ok {
+		reason = fmt.Sprintf("%s (SQLite error %d)", reason, code)
 	}
 	speaking.Lock()
 	fmt.Fprintf(os.Stderr, "%s: %s: %s\n", runner, what, reason)
