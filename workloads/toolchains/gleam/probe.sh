@@ -4,7 +4,7 @@ set -eu
 oldest=27
 missing=''
 gleam=$(PATH="$PATH:${HOME:-}/.local/bin" command -v gleam) ||
-  missing="the Gleam compiler is missing, which no package registry has: see https://gleam.run/getting-started/installing, and put it on the PATH"
+  missing="the Gleam compiler is missing, which no package registry has: get it from the Gleam project's releases and put it on the PATH"
 otp=$(erl -noshell -eval 'io:put_chars(erlang:system_info(otp_release)), halt().' 2>/dev/null) || otp=0
 if [ "$otp" -lt $oldest ]; then
   found=''
