@@ -1,6 +1,6 @@
-"""Builds one variant: build.py NAME, as a step of workload.toml (workloads/toolchains/README.md says what is in the environment).
+"""Builds one variant: build.py NAME [ISA], as a step of workload.toml (workloads/toolchains/README.md says what is in the environment).
 
-Into the bundle go bin/engine, programs/ISA/ with the four benchmarks linked to the variant's SQLite, golden/ and recipe.json.
+With an ISA of the variant only that one is built. Into the bundle go bin/engine, programs/ISA/ with the four benchmarks linked to the variant's SQLite, golden/ and recipe.json.
 Only SQLite and the shim are compiled as the variant says; the programs are the same objects in each."""
 
 import json
@@ -129,10 +129,14 @@ class Build:
         self.run([str(folder / "bundle" / "bin" / "engine"), "--training"], scratch)
         return folder / "objects"
 
-    def profile_flags(self, profile: Path | None) -> list[str]:
+    def take_profile(self, profile: Path | None, folder: Path) -> list[str]:
+        """Puts it where the compiler looks for it, beside the objects; one that it does not find would be silence."""
         if profile is None:
             return []
-        return [f"-fprofile-use={profile}", "-fprofile-partial-training", "-Wno-missing-profile"]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in profile.glob("*.gcda"):
+            shutil.copy(path, folder)
+        return ["-fprofile-use", "-fprofile-partial-training", "-Werror=missing-profile"]
 
     def build(self) -> None:
         programs = self.program_objects()
@@ -140,7 +144,7 @@ class Build:
 
         def one(isa: str) -> None:
             folder = self.work / isa
-            engine = self.sqlite_objects(isa, self.profile_flags(profile), folder)
+            engine = self.sqlite_objects(isa, self.take_profile(profile, folder), folder)
             self.link(programs, engine, [], self.out / "programs" / isa)
 
         with ThreadPoolExecutor(2) as pool:
@@ -169,11 +173,16 @@ class Build:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
-        print("build.py: usage: build.py VARIANT", file=sys.stderr)
+    if len(sys.argv) not in (2, 3):
+        print("build.py: usage: build.py VARIANT [ISA]", file=sys.stderr)
         return 2
     try:
-        Build(load(sys.argv[1])).build()
+        variant = load(sys.argv[1])
+        if len(sys.argv) == 3:
+            if sys.argv[2] not in variant.isa:
+                raise VariantError(f"{variant.name} is built for {', '.join(variant.isa)}, not for {sys.argv[2]}")
+            variant.isa = [sys.argv[2]]
+        Build(variant).build()
     except VariantError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
