@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import builds
@@ -76,3 +78,23 @@ def test_a_variant_with_a_mistake_is_told(tmp_path: Path) -> None:
         assert ran.code == 1, ran.err
         assert said in ran.err
         assert ran.err.count("\n") == 1
+
+
+def test_the_declaration_covers_what_each_variant_is_built_from() -> None:
+    """A source or a toolchain that workload.toml does not name would leave an old bundle in the cache."""
+    declared = tomllib.loads((ENGINE / "workload.toml").read_text())
+    assert (
+        {path.stem for path in (ENGINE / "variants").glob("*.toml")} == set(declared["arm"]) == set(declared["build"])
+    )
+    for name, build in declared["build"].items():
+        argv = ["python3", "-B", "-c", f"import json, variant; print(json.dumps(variant.load({name!r}).recipe()))"]
+        made = json.loads(builds.must(argv, ENGINE))
+        sources = set(build["sources"])
+        assert {f"variants/{one}.toml" for one in [name, *made["bases"]]} <= sources, name
+        assert {"*.py", "sizes.toml", "golden/*", "runner/*", "tatp/*", "ssb/*", "common/*"} <= sources
+        assert ("shim/*" in sources) == (made["wal_birth"] or made["wal_buffer"]), name
+        assert ("goto/*" in sources) == made["computed_goto"], name
+        assert ("clang" in build["needs"]) == (made["compiler"] == "clang"), name
+        assert ("sqlite" in build["needs"]) == (made["sqlite"] != "3.53.4"), name
+        assert build["isa"] == made["isa"][0], name
+        assert declared["arm"][name]["help"] == made["help"], name

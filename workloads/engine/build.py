@@ -66,8 +66,7 @@ class Build:
         """SQLite itself, which is most of a build: only when something that decides the result has changed."""
         source = self.amalgamation()
         version = os.environ["CLANG_VERSION" if self.variant.compiler == "clang" else "CC_VERSION"]
-        headers = [(HERE / name).read_bytes() for name in self.variant.include]
-        parts = [version.encode(), "\0".join(flags).encode(), source.read_bytes(), *headers]
+        parts = [version.encode(), "\0".join(flags).encode(), source.read_bytes()]
         profile = folder / f"{source.stem}.gcda"
         if "-fprofile-use" in flags:
             parts.append(profile.read_bytes())
@@ -75,7 +74,7 @@ class Build:
         target, key = folder / f"{source.stem}.o", folder / f"{source.stem}.key"
         if not (target.exists() and key.exists() and key.read_text() == wanted):
             key.unlink(missing_ok=True)
-            self.compile(self.engine_cc, [*flags, *self.includes()], [source], folder)
+            self.compile(self.engine_cc, flags, [source], folder)
             key.write_text(wanted)
         return [target]
 
@@ -87,9 +86,6 @@ class Build:
         if variant.wal_birth or variant.wal_buffer:
             defines.append("SQLITE_EXTRA_INIT=shim_register")
         return [*variant.cflags, f"-march={isa}", *(f"-D{one}" for one in defines)]
-
-    def includes(self) -> list[str]:
-        return [word for name in self.variant.include for word in ("-include", str(HERE / name))]
 
     def amalgamation(self) -> Path:
         source = self.sqlite / "sqlite3.c"

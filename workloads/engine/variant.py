@@ -24,7 +24,6 @@ class Variant:
     deployment: str  # synchronous where the durability is the variant's own: FULL | NORMAL
     defines: list[str] = field(default_factory=list)
     pragmas: list[str] = field(default_factory=list)  # run on every new connection
-    include: list[str] = field(default_factory=list)  # headers of this folder, read before SQLite's source
     pgo: bool = False  # compiled again with the profile of a training run
     wal_birth: bool = False  # shim/: new databases are in WAL mode
     wal_buffer: bool = False  # shim/: writes of the log are gathered
