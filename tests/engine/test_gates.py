@@ -9,7 +9,7 @@ import builds
 import pytest
 from builds import BENCHMARKS, ENGINE, ISA
 
-VARIANTS = ("baseline", "only_clang", "tuned", "best")
+VARIANTS = ("baseline", "tuned", "best")
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,4 +1,4 @@
-"""tatp and ssb give the same answers on another architecture, under an emulator."""
+"""The same answers from another compiler, and on another architecture under an emulator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import builds
 import pytest
-from builds import ENGINE
+from builds import BENCHMARKS, ENGINE
 
 CC = "aarch64-linux-gnu-gcc"
 QEMU = "qemu-aarch64-static"
@@ -44,3 +44,11 @@ def test_aarch64(tmp_path: Path) -> None:
     program = [QEMU, tmp_path / "ssb"]
     builds.must([*program, "populate", "ssb.db", "5", "1"], tmp_path)
     assert builds.must([*program, "run", "ssb.db", "1"], tmp_path) == (ENGINE / "golden/ssb-quick-1.txt").read_text()
+
+
+@pytest.mark.skipif(not shutil.which("clang"), reason="no clang")
+def test_clang(tmp_path: Path) -> None:
+    folder = builds.bundle("only_clang")
+    for benchmark in BENCHMARKS:
+        ran = builds.engine(folder, tmp_path, "--benchmark", benchmark, "--size", "quick")
+        assert ran.code == 0, ran.err
