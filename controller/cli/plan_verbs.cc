@@ -1,6 +1,7 @@
 // `plan check | show | init`.
 #include <iostream>
 
+#include "controller/cli/run_claims.h"
 #include "controller/cli/verbs.h"
 #include "controller/plan/plan_reader.h"
 #include "controller/plan/plan_text.h"
@@ -21,6 +22,8 @@ Result<int> check(Parts& parts, const Arguments& arguments) {
   auto plan = [&]() -> Result<Plan> {
     BENCHCTL_TRY(Plan read, read_plan(source, workloads, arguments.sets));
     BENCHCTL_CHECK(parts.check_policy(read, arguments.untrusted));
+    BENCHCTL_TRY(PlanClaims claims, read_plan_claims(read, workloads));
+    read.warnings.insert(read.warnings.end(), claims.warnings.begin(), claims.warnings.end());
     return read;
   }();
   if (arguments.json) {
