@@ -44,10 +44,8 @@ Json claim_json(const Claim& claim, const ClaimFile& file) {
 
 }  // namespace
 
-Json to_json(const ClaimFile& file) {
-  Json all = Json::array();
-  for (const Claim& claim : file.claims) all.push(claim_json(claim, file));
-  return all;
+void add_to(Json& array, const ClaimFile& file) {
+  for (const Claim& claim : file.claims) array.push(claim_json(claim, file));
 }
 
 }  // namespace benchctl

@@ -8,6 +8,7 @@
 
 namespace benchctl {
 
-Json to_json(const ClaimFile& file);
+// Adds a file's claims to the array.
+void add_to(Json& array, const ClaimFile& file);
 
 }  // namespace benchctl

@@ -34,7 +34,7 @@ Result<Json> claims_for(Context& context, Parts& parts, const RunRow& run, std::
   Json all = Json::array();
   for (const std::string& name : files) {
     BENCHCTL_TRY(ClaimFile file, load_claims(name, name, workloads));
-    for (const Json& claim : to_json(file).as_array()) all.push(claim);
+    add_to(all, file);
   }
   return all;
 }

@@ -46,7 +46,7 @@ Result<PlanClaims> read_plan_claims(const Plan& plan, const std::vector<Workload
       if (!ids.insert(claim.id).second)
         return Error{ErrorKind::kUsage, file.file + ": claim " + claim.id + " stands in another file of the plan too"};
     if (std::string warning = coverage_warning(file, plan); !warning.empty()) all.warnings.push_back(warning);
-    for (const Json& claim : to_json(file).as_array()) all.claims.push(claim);
+    add_to(all.claims, file);
   }
   return all;
 }
