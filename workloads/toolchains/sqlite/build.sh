@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds libsqlite3.a once, for every runner that links SQLite.
+# Builds libsqlite3.a once, for every runner that links SQLite. Arguments: flags of a variant (../sqlite_carray).
 set -eu
 cd "$(dirname "$0")"
 manifest=$PWD/../../request_shape/rust/Cargo.toml
 # The flags of the one SQLite. Everything else is SQLite's default: drivers' users get those. Loading extensions is left out
 # since static programs cannot.
-flags="-O2 -march=$BENCHCTL_ISA -DSQLITE_OMIT_LOAD_EXTENSION"
+flags="-O2 -march=$BENCHCTL_ISA -DSQLITE_OMIT_LOAD_EXTENSION${*:+ $*}"
 
 # The amalgamation comes with the crate that Cargo.lock pins. What is already here is not asked for again.
 "$CARGO" fetch --quiet --locked --offline --manifest-path "$manifest" --target "$RUST_TARGET" 2>/dev/null ||
