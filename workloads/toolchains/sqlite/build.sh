@@ -25,7 +25,7 @@ sha256sum --check --status "$expected" || {
 "$CC" $flags -ffile-prefix-map="$BENCHCTL_WORK"=. -c sqlite3.c -o sqlite3.o
 rm -f libsqlite3.a
 ar rcsD libsqlite3.a sqlite3.o
-cp libsqlite3.a sqlite3.h "$BENCHCTL_OUT/"
+cp libsqlite3.a sqlite3.c sqlite3.h "$BENCHCTL_OUT/"
 {
   sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"$/SQLITE_VERSION=\1/p; s/^#define SQLITE_SOURCE_ID  *"\(.*\)"$/SQLITE_SOURCE_ID=\1/p' sqlite3.h
   echo "SQLITE_FLAGS=$flags"
