@@ -35,7 +35,8 @@ RoundSpec evidence_round(const Expansion& expansion, const RunInput& input, int 
       trial.format = format;
       trial.timeout_ms = kEvidenceTimeoutMs;
       std::vector<std::string> argv = arm->argv;
-      argv.insert(argv.end(), words.begin(), words.end());
+      // What a trace shows depends on the suite's shape, of which the workload's words name the parameters.
+      for (const std::string& word : words) argv.push_back(fill_template(word, like->params));
       trial.phases = {{"run", argv}};
       spec.trials.push_back(std::move(trial));
     }

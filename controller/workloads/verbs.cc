@@ -67,24 +67,26 @@ Json describe(const Workload& workload) {
   return json;
 }
 
-// The mode whose rows carry checks, at its defaults but for the items.
-Result<std::vector<std::string>> check_words(const Workload& workload, int64_t items, std::string& format) {
-  for (const ModeDecl& mode : workload.modes) {
-    if (mode.format == "concurrent") continue;
-    format = mode.format;
-    std::vector<std::string> words;
-    for (std::string word : mode.argv) {
-      for (const ParamDecl& param : mode.params) {
-        std::string value = param.name == "items" ? std::to_string(items)
-                                                  : param.default_value.substr(0, param.default_value.find(','));
-        const std::string hole = "{" + param.name + "}";
-        for (size_t at = word.find(hole); at != std::string::npos; at = word.find(hole, at + value.size()))
-          word.replace(at, hole.size(), value);
-      }
-      words.push_back(word);
+// The words with the mode's parameters at their defaults, a list's first, but for the items.
+std::vector<std::string> at_defaults(const std::vector<std::string>& words, const ModeDecl& mode, int64_t items) {
+  std::vector<std::string> filled;
+  for (std::string word : words) {
+    for (const ParamDecl& param : mode.params) {
+      std::string value =
+          param.name == "items" ? std::to_string(items) : param.default_value.substr(0, param.default_value.find(','));
+      const std::string hole = "{" + param.name + "}";
+      for (size_t at = word.find(hole); at != std::string::npos; at = word.find(hole, at + value.size()))
+        word.replace(at, hole.size(), value);
     }
-    return words;
+    filled.push_back(word);
   }
+  return filled;
+}
+
+// The mode whose rows carry checks.
+Result<const ModeDecl*> checked_mode(const Workload& workload) {
+  for (const ModeDecl& mode : workload.modes)
+    if (mode.format != "concurrent") return &mode;
   return Error{ErrorKind::kUsage, "workload " + workload.name + " has no mode whose rows carry a check"};
 }
 
@@ -143,18 +145,19 @@ Status workloads_check(const std::string& name, const CheckOptions& options, Bui
   if (!arms.empty() && std::find(arms.begin(), arms.end(), workload.baseline) == arms.end())
     arms.push_back(workload.baseline);
   BENCHCTL_TRY(auto bundles, build_bundles(workload, arms, context));
-  std::string format;
-  BENCHCTL_TRY(auto words, check_words(workload, options.items, format));
+  BENCHCTL_TRY(const ModeDecl* mode, checked_mode(workload));
+  const auto words = at_defaults(mode->argv, *mode, options.items);
+  const auto trace = at_defaults(workload.trace, *mode, options.items);
   std::vector<ArmEvidence> evidence;
   for (const ArmDecl& arm : workload.arms) {
     if (!arms.empty() && std::find(arms.begin(), arms.end(), arm.name) == arms.end()) continue;
     context.say(workload.name + ": running " + arm.name);
     ArmEvidence one{arm.name, "", {}};
     if (!workload.trace.empty()) {
-      BENCHCTL_TRY(one.trace, run_arm(workload, arm, bundle_of(bundles, arm), workload.trace, context));
+      BENCHCTL_TRY(one.trace, run_arm(workload, arm, bundle_of(bundles, arm), trace, context));
     }
     BENCHCTL_TRY(std::string csv, run_arm(workload, arm, bundle_of(bundles, arm), words, context));
-    BENCHCTL_TRY(one.checks, checks_of(csv, format, arm.name));
+    BENCHCTL_TRY(one.checks, checks_of(csv, mode->format, arm.name));
     evidence.push_back(std::move(one));
   }
   BENCHCTL_CHECK(compare_evidence(workload.baseline, evidence));
@@ -168,7 +171,8 @@ Status workloads_trace(const std::string& name, const std::string& arm_name, Bui
   if (workload.trace.empty()) return Error{ErrorKind::kUsage, "workload " + name + " has no trace"};
   BENCHCTL_TRY(const ArmDecl* arm, find_arm(workload, arm_name.empty() ? workload.baseline : arm_name));
   BENCHCTL_TRY(auto bundles, build_bundles(workload, {arm->name}, context));
-  BENCHCTL_TRY(std::string trace, run_arm(workload, *arm, bundles.front(), workload.trace, context));
+  BENCHCTL_TRY(std::string trace, run_arm(workload, *arm, bundles.front(),
+                                          at_defaults(workload.trace, workload.modes.front(), 1), context));
   out << trace;
   return {};
 }

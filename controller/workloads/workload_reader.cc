@@ -44,6 +44,7 @@ class WorkloadReader {
     each(top, "build", [&](const std::string& name, const toml::Node& node) { read_build(name, node); });
     top.refuse_unknown();
     check_references(document);
+    check_trace(top);
     if (!findings_.ok()) return findings_.as_error();
     return std::move(workload_);
   }
@@ -231,6 +232,23 @@ class WorkloadReader {
     for (const ParamDecl& param : mode.params)
       if (!used.count(param.name) && !used.count(param.name + "_s") && !used.count(param.name + "_ms"))
         table.wrong("argv", "does not use the parameter " + quoted(param.name) + " (\"{" + param.name + "}\")");
+  }
+
+  // One trace stands for all points of a suite: what it names must be in every mode, and have one value in a suite.
+  void check_trace(TableReader& top) {
+    for (const std::string& word : workload_.trace)
+      for (size_t open = word.find('{'); open != std::string::npos; open = word.find('{', open + 1)) {
+        const std::string name = word.substr(open + 1, word.find('}', open) - open - 1);
+        for (const ModeDecl& mode : workload_.modes) {
+          auto param = std::find_if(mode.params.begin(), mode.params.end(),
+                                    [&](const ParamDecl& one) { return one.name == name; });
+          if (param == mode.params.end())
+            top.wrong("trace", "names the parameter " + quoted(name) + ", which the mode " + mode.name +
+                                   " does not declare" + meant(name, names_of(mode.params)));
+          else if (param->list)
+            top.wrong("trace", "names the parameter " + quoted(name) + ", of which a suite may have many values");
+        }
+      }
   }
 
   void read_arm(const std::string& name, const toml::Node& node) {

@@ -61,6 +61,18 @@ std::string mistake(const std::string& part, const std::string& instead) {
   return workload.error().message;
 }
 
+TEST(WorkloadReader, ATraceNamesParametersOfEveryModeThatHaveOneValue) {
+  const std::string trace = "trace = [\"--trace\"]";
+  EXPECT_NE(mistake(trace, "trace = [\"--trace\", \"--n\", \"{itms}\"]")
+                .find("names the parameter \"itms\", which the mode run does not declare; did you mean \"items\"?"),
+            std::string::npos);
+  EXPECT_NE(mistake(trace, "trace = [\"{kind}\"]").find("\"kind\", of which a suite may have many values"),
+            std::string::npos);
+  std::string good = kGood;
+  good.replace(good.find(trace), trace.size(), "trace = [\"--trace={items}\"]");
+  EXPECT_TRUE(parse(good).ok());
+}
+
 TEST(WorkloadReader, ReadsAllOfIt) {
   auto workload = parse(kGood);
   ASSERT_TRUE(workload.ok()) << workload.error().message;

@@ -1,13 +1,19 @@
 /* Workers at once for a fixed time, one thread and one connection each. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "histogram.h"
 #include "modes.h"
+#include "point.h"
 #include "request.h"
+
+/* single_writer: nobody waits behind the one that writes, so that it may wait as long as it takes. */
+#define WRITER_PATIENCE_MS 60000
+/* open_read: above the slack of a timer (50 us) and what waking up costs. */
+#define AWAKE_BEFORE_DUE_NS 200000
 
 /* single_writer: an update handed to the thread that owns the one writing connection. */
 struct job {
@@ -31,6 +37,7 @@ struct run {
   int64_t begin_ns, end_ns; /* the measured window; set between the barrier's two passes */
   atomic_int finished;      /* workers whose requests of the window have all ended */
   struct queue queue;
+  struct counts writer_counts; /* of single_writer's connection */
 };
 
 struct worker {
@@ -39,7 +46,6 @@ struct worker {
   int index;
   struct database db;
   struct job job;
-  int64_t errors;
   struct histogram latencies, busy_waits;
 };
 
@@ -54,7 +60,7 @@ static void start_thread(pthread_t *thread, void *(*body)(void *), void *argumen
 {
   int error = pthread_create(thread, NULL, body, argument);
   if (error) {
-    fprintf(stderr, RUNNER ": cannot start a thread: %s\n", strerror(error));
+    fprintf(stderr, RUNNER ": threads: %s\n", strerror(error));
     exit(1);
   }
 }
@@ -78,7 +84,9 @@ static void *write_for_all(void *argument)
   struct queue *queue = &run->queue;
   struct database db;
   uint64_t check = 0;
-  open_database(&db, run->options->path, run->options->busy_timeout_ms);
+  struct options patient = *run->options;
+  patient.busy_timeout_ms = WRITER_PATIENCE_MS;
+  open_database(&db, &patient);
   pthread_mutex_lock(&queue->mutex);
   for (;;) {
     while (!queue->first && !queue->closed) pthread_cond_wait(&queue->filled, &queue->mutex);
@@ -95,6 +103,7 @@ static void *write_for_all(void *argument)
   }
   pthread_mutex_unlock(&queue->mutex);
   close_database(&db);
+  run->writer_counts = db.counts;
   return NULL;
 }
 
@@ -106,7 +115,7 @@ static bool writes(enum load load, int64_t i)
 static int send_request(struct worker *worker, int64_t i, uint64_t *check)
 {
   enum load load = worker->run->options->load;
-  int64_t item = (37 * (int64_t)worker->index + i) % 100 + 1;
+  int64_t item = (37 * (int64_t)worker->index + i) % item_count(&worker->run->options->shape) + 1;
   if (load == LOAD_SINGLE_WRITER) {
     worker->job.i = i;
     worker->job.item = item;
@@ -115,65 +124,63 @@ static int send_request(struct worker *worker, int64_t i, uint64_t *check)
   return writes(load, i) ? admin_item_update(&worker->db, i, item, check) : admin_item_edit(&worker->db, item, check);
 }
 
+/* open_read: request k of all workers is due k / rate seconds after the warm-up has begun; the workers take them in turn. */
+static int64_t due_ns(const struct worker *worker, int64_t i)
+{
+  const struct options *options = worker->run->options;
+  int64_t k = i * options->workers + worker->index, rate = options->rate;
+  int64_t after = k / rate * INT64_C(1000000000) + k % rate * INT64_C(1000000000) / rate;
+  return worker->run->begin_ns - options->warmup_ns + after;
+}
+
+/* Sleeps until shortly before, then asks the clock, so that the timer's slack is not measured. */
+static void wait_until(int64_t ns)
+{
+  for (int64_t left; (left = ns - now_ns()) > 0;) {
+    left -= AWAKE_BEFORE_DUE_NS;
+    if (left > 0)
+      nanosleep(&(struct timespec){left / 1000000000, left % 1000000000}, NULL);
+    else
+      sched_yield();
+  }
+}
+
 static void *work(void *argument)
 {
   struct worker *worker = argument;
   struct run *run = worker->run;
-  bool own_connection = run->options->load != LOAD_SINGLE_WRITER, finished = false;
+  const enum load load = run->options->load;
+  bool own_connection = load != LOAD_SINGLE_WRITER, finished = false;
   uint64_t check = 0;
-  if (own_connection) open_database(&worker->db, run->options->path, run->options->busy_timeout_ms);
+  if (own_connection) open_database(&worker->db, run->options);
   pthread_barrier_wait(&run->barrier);
   pthread_barrier_wait(&run->barrier);
 
   for (int64_t i = 0;; i++) {
-    int64_t start = now_ns();
+    /* An open loop's latency begins when the request is due: waiting for the one before is part of it. */
+    int64_t start = load == LOAD_OPEN_READ ? due_ns(worker, i) : now_ns();
     /* The load stays on until every request that started inside the window has ended. */
     if (start >= run->end_ns && !finished) {
       finished = true;
       atomic_fetch_add(&run->finished, 1);
     }
     if (finished && atomic_load(&run->finished) == run->options->workers) break;
+    if (load == LOAD_OPEN_READ) wait_until(start);
     int rc = send_request(worker, i, &check);
     int64_t took = now_ns() - start;
-    bool busy = (rc & 0xff) == SQLITE_BUSY && writes(run->options->load, i);
-    if (rc != SQLITE_OK && !busy) fail(&worker->db, load_names[run->options->load], rc);
+    bool busy = (rc & 0xff) == SQLITE_BUSY && writes(load, i);
+    if (rc != SQLITE_OK && !busy) fail(&worker->db, load_names[load], rc);
     if (start < run->begin_ns || start >= run->end_ns) continue;
-    worker->errors += busy;
     histogram_record(busy ? &worker->busy_waits : &worker->latencies, took);
   }
   if (own_connection) close_database(&worker->db);
   return NULL;
 }
 
-/* Into the folder BENCHCTL_OUT, where there is one. */
-static void write_histogram_file(const char *load, const char *suffix, const struct histogram *histogram)
-{
-  const char *folder = getenv("BENCHCTL_OUT");
-  if (!folder || !*folder || histogram->total == 0) return;
-  char path[4096];
-  snprintf(path, sizeof path, "%s/" RUNNER "_app_request_%s%s.hist.csv", folder, load, suffix);
-  FILE *file = fopen(path, "wx");
-  if (file) histogram_write(histogram, file);
-  if (!file || ferror(file) || fclose(file) != 0) {
-    perror(path);
-    exit(1);
-  }
-}
-
-static void print_row(const struct options *options, const struct histogram *latencies, int64_t errors)
-{
-  double seconds = (double)options->duration_ns / 1e9;
-  printf("case,workers,seconds,requests,requests_per_second,p50_us,p95_us,p99_us,max_us,errors\n");
-  printf(CASE_PREFIX "%s,%d,%.3f,%lld,%.3f,%.3f,%.3f,%.3f,%.3f,%lld\n", load_names[options->load], options->workers, seconds,
-         (long long)latencies->total, (double)latencies->total / seconds, (double)histogram_percentile_ns(latencies, 50) / 1e3,
-         (double)histogram_percentile_ns(latencies, 95) / 1e3, (double)histogram_percentile_ns(latencies, 99) / 1e3,
-         (double)latencies->max_ns / 1e3, (long long)errors);
-}
-
 void run_concurrent(const struct options *options)
 {
   struct database db;
-  open_database(&db, options->path, options->busy_timeout_ms);
+  open_database(&db, options);
   seed_database(&db);
   close_database(&db);
 
@@ -196,12 +203,12 @@ void run_concurrent(const struct options *options)
   pthread_barrier_wait(&run.barrier);
 
   struct histogram *latencies = allocate(1, sizeof *latencies), *busy_waits = allocate(1, sizeof *busy_waits);
-  int64_t errors = 0;
+  struct counts counts = {0};
   for (int i = 0; i < options->workers; i++) {
     pthread_join(workers[i].thread, NULL);
     histogram_add(latencies, &workers[i].latencies);
     histogram_add(busy_waits, &workers[i].busy_waits);
-    errors += workers[i].errors;
+    add_counts(&counts, &workers[i].db.counts);
   }
   if (options->load == LOAD_SINGLE_WRITER) {
     pthread_mutex_lock(&run.queue.mutex);
@@ -209,10 +216,10 @@ void run_concurrent(const struct options *options)
     pthread_cond_signal(&run.queue.filled);
     pthread_mutex_unlock(&run.queue.mutex);
     pthread_join(writer, NULL);
+    add_counts(&counts, &run.writer_counts);
   }
-  write_histogram_file(load_names[options->load], "", latencies);
-  write_histogram_file(load_names[options->load], ".errors", busy_waits);
-  print_row(options, latencies, errors);
+  print_point(options, latencies, busy_waits);
+  if (options->statement_counts) print_counts(&counts, stderr);
   free(workers);
   free(latencies);
   free(busy_waits);

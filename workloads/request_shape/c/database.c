@@ -1,5 +1,6 @@
 #include "database.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,9 @@ _Noreturn void fail(struct database *db, const char *what, int rc)
   const char *reason = rc == NO_ROW ? "a row that must be there is missing" : sqlite3_errstr(rc);
   /* The connection's own words are better, unless a rollback has replaced them since. */
   if (db->handle && sqlite3_extended_errcode(db->handle) == rc) reason = sqlite3_errmsg(db->handle);
+  /* Kept for good: of several workers that fail, the first speaks and ends the program. */
+  static pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&speaking);
   fprintf(stderr, RUNNER ": %s: %s (SQLite error %d)\n", what, reason, rc);
   exit(1);
 }
@@ -28,28 +32,57 @@ static void run_script(struct database *db, const char *what, const char *sql)
   if (rc != SQLITE_OK) fail(db, what, rc);
 }
 
-void open_database(struct database *db, const char *path, int busy_timeout_ms)
+void open_database(struct database *db, const struct options *options)
 {
-  *db = (struct database){0};
+  const char *path = options->path;
+  *db = (struct database){.shape = &options->shape};
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   int rc = sqlite3_open_v2(path, &db->handle, flags, NULL);
   if (rc != SQLITE_OK) fail(db, path, rc);
   sqlite3_extended_result_codes(db->handle, 1);
   run_script(db, path, sql_pragmas);
-  if (busy_timeout_ms >= 0) sqlite3_busy_timeout(db->handle, busy_timeout_ms);
+  if (options->busy_timeout_ms >= 0) sqlite3_busy_timeout(db->handle, options->busy_timeout_ms);
+}
+
+static void finalize(struct database *db, enum statement which)
+{
+  sqlite3_stmt *statement = db->statements[which];
+  if (!statement) return;
+  db->counts.runs[which] += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0);
+  db->counts.prepared[which] += 1 + sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0);
+  sqlite3_finalize(statement);
+  db->statements[which] = NULL;
 }
 
 void close_database(struct database *db)
 {
-  for (int i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(db->statements[i]);
+  for (int i = 0; i < STATEMENT_COUNT; i++) finalize(db, (enum statement)i);
   int rc = sqlite3_close(db->handle);
   if (rc != SQLITE_OK) fail(db, "close", rc);
 }
 
+/* Runs the script that a query has written. */
+static void extend_schema(struct database *db)
+{
+  sqlite3_stmt *statement;
+  int rc = sqlite3_prepare_v2(db->handle, sql_extra_schema, -1, &statement, NULL);
+  if (rc != SQLITE_OK) fail(db, "extra_schema", rc);
+  sqlite3_bind_int(statement, 1, db->shape->extra_tables);
+  sqlite3_bind_int(statement, 2, db->shape->extra_indexes);
+  rc = sqlite3_step(statement);
+  if (rc != SQLITE_ROW) fail(db, "extra_schema", rc);
+  run_script(db, "extra_schema", (const char *)sqlite3_column_text(statement, 0));
+  sqlite3_finalize(statement);
+}
+
 void seed_database(struct database *db)
 {
+  char rows[48];
+  snprintf(rows, sizeof rows, "PRAGMA user_version=%d", db->shape->rows);
   run_script(db, "seed", sql_begin_immediate);
+  run_script(db, "seed", rows);
   run_script(db, "schema", sql_schema);
+  if (db->shape->extra_tables || db->shape->extra_indexes) extend_schema(db);
   run_script(db, "seed", sql_seed);
   run_script(db, "seed", sql_commit);
 }
@@ -152,7 +185,8 @@ static int start(struct database *db, enum statement which, const struct value *
 {
   sqlite3_stmt **statement = &db->statements[which];
   if (!*statement) {
-    int rc = sqlite3_prepare_v3(db->handle, definitions[which].sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    unsigned flags = db->shape->statement_cache == CACHE_NONE ? 0 : SQLITE_PREPARE_PERSISTENT;
+    int rc = sqlite3_prepare_v3(db->handle, definitions[which].sql, -1, flags, statement, NULL);
     if (rc != SQLITE_OK) return rc;
   }
   for (int i = 0; i < count; i++) {
@@ -161,6 +195,14 @@ static int start(struct database *db, enum statement which, const struct value *
     if (rc != SQLITE_OK) return rc;
   }
   return sqlite3_step(*statement);
+}
+
+static void release(struct database *db, enum statement which)
+{
+  if (db->shape->statement_cache == CACHE_NONE)
+    finalize(db, which);
+  else
+    sqlite3_reset(db->statements[which]);
 }
 
 int query(struct database *db, enum statement which, const struct value *values, int count, struct row *row)
@@ -174,7 +216,7 @@ int query(struct database *db, enum statement which, const struct value *values,
   } else if (rc == SQLITE_DONE) {
     rc = NO_ROW;
   }
-  sqlite3_reset(db->statements[which]);
+  release(db, which);
   return rc;
 }
 
@@ -182,17 +224,22 @@ int execute(struct database *db, enum statement which, const struct value *value
 {
   int rc = start(db, which, values, count);
   if (rc == SQLITE_DONE && db->trace) trace(db, which, values, count, 0);
-  sqlite3_reset(db->statements[which]);
+  release(db, which);
   return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-void print_statement_counts(struct database *db, FILE *out)
+void add_counts(struct counts *into, const struct counts *other)
 {
   for (int i = 0; i < STATEMENT_COUNT; i++) {
-    sqlite3_stmt *statement = db->statements[i];
-    if (!statement) continue;
-    fprintf(out, "%s runs=%d prepared_again=%d\n", definitions[i].name,
-            sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_RUN, 0),
-            sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0));
+    into->prepared[i] += other->prepared[i];
+    into->runs[i] += other->runs[i];
   }
+}
+
+void print_counts(const struct counts *counts, FILE *out)
+{
+  for (int i = 0; i < STATEMENT_COUNT; i++)
+    if (counts->runs[i])
+      fprintf(out, "%s prepared=%lld runs=%lld\n", definitions[i].name, (long long)counts->prepared[i],
+              (long long)counts->runs[i]);
 }

@@ -1,10 +1,11 @@
-/* A connection with its prepared statements. Each statement is prepared once, at its first use, and kept. */
+/* A connection with its prepared statements. Each is prepared at its first use and kept, unless the shape wants none kept. */
 #ifndef DATABASE_H
 #define DATABASE_H
 
 #include <stdint.h>
 #include <stdio.h>
 
+#include "options.h"
 #include "sqlite3.h"
 
 #define RUNNER "c_sqlite"
@@ -16,15 +17,22 @@
   X(count_tags) X(count_taxes) X(sum_parent_chain) X(count_active_fees) X(count_active_products) X(count_addons)  \
   X(fee_by_id) X(org_by_id) X(product_by_id) X(count_fields) X(count_item_fields) X(count_active_discounts)       \
   X(count_discount_items) X(theme_by_id) X(count_notices) X(count_config_issues) X(count_items) X(item_revision)  \
-  X(update_item)
+  X(update_item) X(parent_of_org)
 // clang-format on
 
 #define ENUMERATOR(name) name,
 enum statement { STATEMENTS(ENUMERATOR) STATEMENT_COUNT };
 #undef ENUMERATOR
 
+/* How often each statement was prepared, also by SQLite itself, and run. Complete when the connection is closed. */
+struct counts {
+  int64_t prepared[STATEMENT_COUNT], runs[STATEMENT_COUNT];
+};
+
 struct database {
   sqlite3* handle;
+  const struct shape* shape;
+  struct counts counts;
   sqlite3_stmt* statements[STATEMENT_COUNT];
   FILE* trace; /* when set, every executed statement is printed there */
   const char* request;
@@ -49,8 +57,8 @@ struct row {
   uint64_t sum;
 };
 
-/* Opens `path` and applies the pragmas; busy_timeout_ms < 0 keeps theirs. Prints the reason and exits on failure. */
-void open_database(struct database* db, const char* path, int busy_timeout_ms);
+/* Opens the database and applies the pragmas. Prints the reason and exits on failure. */
+void open_database(struct database* db, const struct options* options);
 void close_database(struct database* db);
 /* Creates and fills the tables in one transaction. */
 void seed_database(struct database* db);
@@ -65,10 +73,11 @@ int execute(struct database* db, enum statement statement, const struct value* v
   (const struct value[]){__VA_ARGS__}, (int)(sizeof((struct value[]){__VA_ARGS__}) / sizeof(struct value))
 #define NONE NULL, 0
 
-/* How often each statement was run and prepared again, one line each, on `out`. */
-void print_statement_counts(struct database* db, FILE* out);
+void add_counts(struct counts* into, const struct counts* other);
+/* One line a statement that ran. */
+void print_counts(const struct counts* counts, FILE* out);
 
-/* Prints "c_sqlite: <what>: <reason>" and ends the program with exit code 1; the database file stays as evidence. */
+/* Prints "c_sqlite: <what>: <reason>" and ends the program with exit code 1. */
 _Noreturn void fail(struct database* db, const char* what, int rc);
 
 #endif

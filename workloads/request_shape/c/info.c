@@ -35,7 +35,7 @@ void print_info(void)
     if (i) putchar(',');
     print_string(sqlite3_compileoption_get(i));
   }
-  printf("],\"statement_cache_size\":%d,", STATEMENT_COUNT);
+  printf("],\"statement_cache_size\":%d,\"statement_cache_default\":null,", STATEMENT_COUNT);
   print_string("build_flags");
   putchar(':');
   print_string(BUILD_FLAGS);

@@ -5,12 +5,14 @@
 #include "database.h"
 #include "modes.h"
 
-static void remove_database(const char *path)
+static const char *database_path;
+
+/* Also when the program fails: its database is of no use to anybody. */
+static void remove_database(void)
 {
-  static const char *const suffixes[] = {"", "-wal", "-shm"};
   for (int i = 0; i < 3; i++) {
     char name[4096];
-    snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+    snprintf(name, sizeof name, "%s%s", database_path, database_suffixes[i]);
     unlink(name);
   }
 }
@@ -18,6 +20,8 @@ static void remove_database(const char *path)
 int main(int argc, char **argv)
 {
   struct options options = parse_options(argc, argv);
+  database_path = options.path;
+  atexit(remove_database);
   switch (options.action) {
     case RUN_SEQUENTIAL:
       run_sequential(&options);
@@ -31,12 +35,14 @@ int main(int argc, char **argv)
     case INFO:
       print_info();
       break;
+    case HISTOGRAM:
+      merge_histograms();
+      break;
   }
   /* Output that did not arrive is a failure: a full disk must not look like a short result. */
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fputs(RUNNER ": standard output: it could not be written in full\n", stderr);
     return 1;
   }
-  remove_database(options.path);
   return 0;
 }

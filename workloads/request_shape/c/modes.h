@@ -1,4 +1,4 @@
-/* What the program can do, one function each. They print on standard output and leave the database file behind. */
+/* What the program can do, one function each. They print on standard output. */
 #ifndef MODES_H
 #define MODES_H
 
@@ -13,6 +13,7 @@ void run_sequential(const struct options* options);
 void run_concurrent(const struct options* options);
 void print_trace(const struct options* options);
 void print_info(void);
+void merge_histograms(void);
 
 static inline int64_t now_ns(void) {
   struct timespec now;

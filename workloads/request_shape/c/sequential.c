@@ -19,7 +19,8 @@ static int64_t count_rows(struct database *db)
 void run_sequential(const struct options *options)
 {
   struct database db;
-  open_database(&db, options->path, options->busy_timeout_ms);
+  const int64_t items = item_count(&options->shape);
+  open_database(&db, options);
   puts("case,items,micros,us_per_item,check");
 
   int64_t start = now_ns();
@@ -30,7 +31,7 @@ void run_sequential(const struct options *options)
   uint64_t check = 0;
   start = now_ns();
   for (int64_t i = 1; i <= options->items; i++) {
-    int rc = admin_item_edit(&db, (i - 1) % 100 + 1, &check);
+    int rc = admin_item_edit(&db, (i - 1) % items + 1, &check);
     if (rc != SQLITE_OK) fail(&db, "admin_item_edit", rc);
   }
   print_row("admin_item_edit", options->items, now_ns() - start, check);
@@ -38,21 +39,22 @@ void run_sequential(const struct options *options)
   check = 0;
   start = now_ns();
   for (int64_t i = 1; i <= options->items; i++) {
-    int rc = admin_item_update(&db, i, (i - 1) % 100 + 1, &check);
+    int rc = admin_item_update(&db, i, (i - 1) % items + 1, &check);
     if (rc != SQLITE_OK) fail(&db, "admin_item_update", rc);
   }
   print_row("admin_item_update", options->items, now_ns() - start, check);
 
-  if (options->statement_counts) print_statement_counts(&db, stderr);
   close_database(&db);
+  if (options->statement_counts) print_counts(&db.counts, stderr);
 }
 
 void print_trace(const struct options *options)
 {
   struct database db;
-  open_database(&db, options->path, options->busy_timeout_ms);
+  open_database(&db, options);
   seed_database(&db);
   db.trace = stdout;
+  print_shape(db.shape, db.trace);
   uint64_t check = 0;
 
   db.request = "admin_item_edit";

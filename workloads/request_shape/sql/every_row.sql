@@ -14,3 +14,4 @@ SELECT * FROM discount_item ORDER BY id
 SELECT * FROM theme ORDER BY id
 SELECT * FROM notice ORDER BY id
 SELECT * FROM config_issue ORDER BY id
+SELECT name, sql FROM sqlite_schema WHERE name GLOB 'extra_*' ORDER BY name

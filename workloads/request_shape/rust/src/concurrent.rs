@@ -1,16 +1,20 @@
 //! Workers at once for a fixed time, one thread and one connection each.
+use crate::counts::Counts;
 use crate::database::Database;
 use crate::histogram::Histogram;
 use crate::options::{Load, Options};
 use crate::request::{admin_item_edit, admin_item_update};
-use crate::{print_line, Failure, RUNNER};
+use crate::{end, point, Failure};
 use rusqlite::ErrorCode;
-use std::fs::OpenOptions;
-use std::io::BufWriter;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::sync::{Barrier, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// single_writer: nobody waits behind the one that writes, so that it may wait as long as it takes.
+const WRITER_PATIENCE: Duration = Duration::from_secs(60);
+/// open_read: above the slack of a timer (50 us) and what waking up costs.
+const AWAKE_BEFORE_DUE: Duration = Duration::from_micros(200);
 
 /// single_writer: an update handed to the thread that owns the one writing connection, and where its result goes.
 struct Job {
@@ -31,6 +35,13 @@ struct Run<'a> {
 struct Outcome {
     latencies: Histogram,
     busy_waits: Histogram,
+    counts: Option<Counts>,
+}
+
+impl Outcome {
+    fn new() -> Self {
+        Outcome { latencies: Histogram::new(), busy_waits: Histogram::new(), counts: None }
+    }
 }
 
 /// Where a worker's requests go: its own connection, or the queue of the one writer.
@@ -53,19 +64,35 @@ impl Target {
     }
 }
 
-/// Ends the whole program at once: the other workers would wait for one that has gone.
-fn end(Failure(message): Failure) -> ! {
-    eprintln!("{RUNNER}: {message}");
-    std::process::exit(1)
-}
-
-fn write_for_all(options: &Options, jobs: Receiver<Job>) {
-    let mut db = Database::open(options).unwrap_or_else(|failure| end(failure));
+fn write_for_all(options: &Options, jobs: Receiver<Job>) -> Option<Counts> {
+    let mut db = Database::open(options).unwrap_or_else(|failure| end(options, failure));
+    db.wait_for_lock(WRITER_PATIENCE).unwrap_or_else(|failure| end(options, failure));
     for Job { i, item, reply } in jobs {
         let result = admin_item_update(&mut db, i, item);
         reply.send(result).expect("a client waits for its result");
     }
-    db.close().unwrap_or_else(|failure| end(failure));
+    db.close().unwrap_or_else(|failure| end(options, failure))
+}
+
+/// open_read: request k of all workers is due k / rate seconds after the warm-up has begun; the workers take them in turn.
+fn due(options: &Options, index: usize, i: i64) -> Duration {
+    let k = i as u64 * options.workers as u64 + index as u64;
+    let rate = options.rate as u64;
+    Duration::from_nanos(k / rate * 1_000_000_000 + k % rate * 1_000_000_000 / rate)
+}
+
+/// Sleeps until shortly before, then asks the clock, so that the timer's slack is not measured.
+fn wait_until(when: Instant) {
+    loop {
+        let left = when.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        match left.saturating_sub(AWAKE_BEFORE_DUE) {
+            Duration::ZERO => std::thread::yield_now(),
+            sleep => std::thread::sleep(sleep),
+        }
+    }
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -75,7 +102,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 fn work(run: &Run, index: usize, jobs: Option<SyncSender<Job>>) -> Outcome {
     let options = run.options;
     let mut target = match jobs {
-        None => Target::Own(Database::open(options).unwrap_or_else(|failure| end(failure))),
+        None => Target::Own(Database::open(options).unwrap_or_else(|failure| end(options, failure))),
         Some(jobs) => {
             let (reply, results) = sync_channel(1);
             Target::Writer { jobs, reply, results }
@@ -85,10 +112,14 @@ fn work(run: &Run, index: usize, jobs: Option<SyncSender<Job>>) -> Outcome {
     run.barrier.wait();
     let &(window_begin, window_end) = run.window.get().expect("set between the two passes");
 
-    let mut outcome = Outcome { latencies: Histogram::new(), busy_waits: Histogram::new() };
+    let mut outcome = Outcome::new();
     let mut finished = false;
     for i in 0.. {
-        let start = Instant::now();
+        // An open loop's latency begins when the request is due: waiting for the one before is part of it.
+        let start = match options.load {
+            Load::OpenRead => window_begin - options.warmup + due(options, index, i),
+            _ => Instant::now(),
+        };
         // The load stays on until every request that started inside the window has ended.
         if start >= window_end && !finished {
             finished = true;
@@ -97,17 +128,20 @@ fn work(run: &Run, index: usize, jobs: Option<SyncSender<Job>>) -> Outcome {
         if finished && run.finished.load(Ordering::SeqCst) == options.workers {
             break;
         }
+        if options.load == Load::OpenRead {
+            wait_until(start);
+        }
         let writes = match options.load {
-            Load::Read => false,
+            Load::Read | Load::OpenRead => false,
             Load::Write | Load::SingleWriter => true,
             Load::Mixed => i % 10 == 9,
         };
-        let result = target.send(writes, i, (37 * index as i64 + i) % 100 + 1);
+        let result = target.send(writes, i, (37 * index as i64 + i) % options.shape.items() + 1);
         let took = start.elapsed().as_nanos() as u64;
         let busy = match result {
             Ok(_) => false,
             Err(error) if writes && is_busy(&error) => true,
-            Err(error) => end(Failure::new(options.load.name(), error)),
+            Err(error) => end(options, Failure::new(options.load.name(), error)),
         };
         if start >= window_begin && start < window_end {
             let histogram = if busy { &mut outcome.busy_waits } else { &mut outcome.latencies };
@@ -115,41 +149,9 @@ fn work(run: &Run, index: usize, jobs: Option<SyncSender<Job>>) -> Outcome {
         }
     }
     if let Target::Own(db) = target {
-        db.close().unwrap_or_else(|failure| end(failure));
+        outcome.counts = db.close().unwrap_or_else(|failure| end(options, failure));
     }
     outcome
-}
-
-/// Into the folder BENCHCTL_OUT, where there is one.
-fn write_histogram_file(load: &str, suffix: &str, histogram: &Histogram) -> Result<(), Failure> {
-    let folder = match std::env::var("BENCHCTL_OUT") {
-        Ok(folder) if !folder.is_empty() && histogram.total > 0 => folder,
-        _ => return Ok(()),
-    };
-    let path = format!("{folder}/{RUNNER}_app_request_{load}{suffix}.hist.csv");
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .and_then(|file| histogram.write(&mut BufWriter::new(file)))
-        .map_err(|error| Failure::new(&path, error))
-}
-
-fn print_row(options: &Options, latencies: &Histogram, errors: u64) -> Result<(), Failure> {
-    let us = |ns: u64| ns as f64 / 1e3;
-    let seconds = options.duration.as_secs_f64();
-    print_line("case,workers,seconds,requests,requests_per_second,p50_us,p95_us,p99_us,max_us,errors")?;
-    print_line(&format!(
-        "{RUNNER}/app_request/{},{},{seconds:.3},{},{:.3},{:.3},{:.3},{:.3},{:.3},{errors}",
-        options.load.name(),
-        options.workers,
-        latencies.total,
-        latencies.total as f64 / seconds,
-        us(latencies.percentile_ns(50)),
-        us(latencies.percentile_ns(95)),
-        us(latencies.percentile_ns(99)),
-        us(latencies.max_ns),
-    ))
 }
 
 pub fn run(options: &Options) -> Result<(), Failure> {
@@ -163,13 +165,13 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         window: OnceLock::new(),
         finished: AtomicUsize::new(0),
     };
-    let mut total = Outcome { latencies: Histogram::new(), busy_waits: Histogram::new() };
+    let (mut total, mut counts) = (Outcome::new(), Vec::new());
     std::thread::scope(|scope| {
         let jobs = (options.load == Load::SingleWriter).then(|| {
             let (jobs, queue) = sync_channel(options.workers);
-            scope.spawn(move || write_for_all(options, queue));
-            jobs
+            (jobs, scope.spawn(move || write_for_all(options, queue)))
         });
+        let (jobs, writer) = jobs.unzip();
         let run = &run;
         let workers: Vec<_> = (0..options.workers)
             .map(|index| {
@@ -187,9 +189,15 @@ pub fn run(options: &Options) -> Result<(), Failure> {
             let outcome = worker.join().expect("a worker that fails ends the program");
             total.latencies.add(&outcome.latencies);
             total.busy_waits.add(&outcome.busy_waits);
+            counts.extend(outcome.counts);
         }
+        // It ends with the last of its clients.
+        counts.extend(writer.and_then(|writer| writer.join().expect("a writer that fails ends the program")));
     });
-    write_histogram_file(options.load.name(), "", &total.latencies)?;
-    write_histogram_file(options.load.name(), ".errors", &total.busy_waits)?;
-    print_row(options, &total.latencies, total.busy_waits.total)
+    point::print(options, &total.latencies, &total.busy_waits)?;
+    if let Some(mut all) = counts.pop() {
+        counts.iter().for_each(|more| all.add(more));
+        all.print();
+    }
+    Ok(())
 }

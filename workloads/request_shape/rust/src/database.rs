@@ -1,7 +1,11 @@
-//! A connection whose statements are prepared once, at their first use, and kept in rusqlite's cache.
-use crate::{options::Options, Failure};
+//! A connection. Its statements are prepared at their first use and kept in rusqlite's cache, unless the shape wants none kept.
+use crate::counts::Counts;
+use crate::options::Options;
+use crate::shape::{Shape, StatementCache};
+use crate::Failure;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, StatementStatus};
+use rusqlite::{Connection, ErrorCode};
+use std::time::Duration;
 
 pub struct Statement {
     pub name: &'static str,
@@ -46,10 +50,13 @@ statements! {
     COUNT_ITEMS "count_items"
     ITEM_REVISION "item_revision"
     UPDATE_ITEM "update_item"
+    PARENT_OF_ORG "parent_of_org"
 }
 
-/// Above the number of statements, so that nothing is ever evicted (rusqlite's default is 16).
+/// Above the number of statements, so that nothing is ever evicted.
 pub const STATEMENT_CACHE_SIZE: usize = 256;
+/// What rusqlite gives a connection that nobody tells otherwise (its documentation of `prepare_cached`).
+pub const DRIVER_CACHE_SIZE: usize = 16;
 
 /// What a query read: its first column as an integer, and the sum of all for the check.
 pub struct Row {
@@ -59,6 +66,8 @@ pub struct Row {
 
 pub struct Database {
     pub connection: Connection,
+    pub shape: Shape,
+    pub counts: Option<Counts>,
     tracing: Option<Tracing>,
 }
 
@@ -75,23 +84,55 @@ impl Database {
             if let Some(timeout) = options.busy_timeout {
                 connection.busy_timeout(timeout)?;
             }
-            connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
-            Ok(Database { connection, tracing: None })
+            if options.shape.statement_cache == StatementCache::Fits {
+                connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
+            }
+            let counts = options.statement_counts.then(Counts::new);
+            Ok(Database { connection, shape: options.shape.clone(), counts, tracing: None })
         };
         open().map_err(|error: rusqlite::Error| Failure::new(&options.path, error))
     }
 
-    pub fn close(self) -> Result<(), Failure> {
-        self.connection.close().map_err(|(_, error)| Failure::new("close", error))
+    pub fn wait_for_lock(&self, patience: Duration) -> Result<(), Failure> {
+        self.connection.busy_timeout(patience).map_err(|error| Failure::new("busy_timeout", error))
+    }
+
+    /// A second connection to a seeded database, proved to refuse writes.
+    pub fn open_query_only(options: &Options) -> Result<Self, Failure> {
+        let db = Database::open(options)?;
+        db.connection.execute_batch("PRAGMA query_only=ON").map_err(|error| Failure::new("query_only", error))?;
+        match db.connection.execute(UPDATE_ITEM.sql, rusqlite::params!["Updated item 1", 1]) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => Ok(db),
+            Err(error) => Err(Failure::new("query_only", error)),
+            Ok(_) => Err(Failure("query_only: a write was not refused".into())),
+        }
+    }
+
+    /// Gives back what it counted, if it did.
+    pub fn close(self) -> Result<Option<Counts>, Failure> {
+        self.connection.close().map_err(|(_, error)| Failure::new("close", error))?;
+        Ok(self.counts)
     }
 
     /// Creates and fills the tables in one transaction.
     pub fn seed(&self) -> Result<(), Failure> {
-        let scripts = [BEGIN_IMMEDIATE.sql, include_str!("../../sql/schema.sql"), include_str!("../../sql/seed.sql"), COMMIT.sql];
-        scripts
-            .into_iter()
-            .try_for_each(|script| self.connection.execute_batch(script))
-            .map_err(|error| Failure::new("seed", error))
+        let scripts = || {
+            self.connection.execute_batch(BEGIN_IMMEDIATE.sql)?;
+            self.connection.execute_batch(&format!("PRAGMA user_version={}", self.shape.rows))?;
+            self.connection.execute_batch(include_str!("../../sql/schema.sql"))?;
+            if self.shape.extra_tables > 0 || self.shape.extra_indexes > 0 {
+                self.connection.execute_batch(&self.extra_schema()?)?;
+            }
+            self.connection.execute_batch(include_str!("../../sql/seed.sql"))?;
+            self.connection.execute_batch(COMMIT.sql)
+        };
+        scripts().map_err(|error: rusqlite::Error| Failure::new("seed", error))
+    }
+
+    /// The script that a query has written.
+    fn extra_schema(&self) -> rusqlite::Result<String> {
+        let values = [self.shape.extra_tables, self.shape.extra_indexes];
+        self.connection.query_row(include_str!("../../sql/extra_schema.sql"), values, |row| row.get(0))
     }
 
     /// The check sum of every row of every table.
@@ -118,35 +159,42 @@ impl Database {
 
     /// Reads the first row; an error when there is none.
     pub fn query(&mut self, statement: &Statement, values: &[&dyn ToSql]) -> rusqlite::Result<Row> {
-        let mut prepared = self.connection.prepare_cached(statement.sql)?;
         let tracing = &mut self.tracing;
-        prepared.query_row(values, |row| {
-            if let Some(tracing) = tracing {
-                tracing.note(statement, values, Some(row))?;
-            }
-            Ok(Row { first: row.get_ref(0)?.as_i64_or_null()?.unwrap_or(0), sum: sum_columns(row)? })
-        })
+        let read = |prepared: &mut rusqlite::Statement| {
+            prepared.query_row(values, |row| {
+                if let Some(tracing) = tracing {
+                    tracing.note(statement, values, Some(row))?;
+                }
+                Ok(Row { first: row.get_ref(0)?.as_i64_or_null()?.unwrap_or(0), sum: sum_columns(row)? })
+            })
+        };
+        with_prepared(&self.connection, &self.shape, &mut self.counts, statement, read)
     }
 
     pub fn execute(&mut self, statement: &Statement, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(statement.sql)?.execute(values)?;
+        with_prepared(&self.connection, &self.shape, &mut self.counts, statement, |prepared| prepared.execute(values))?;
         if let Some(tracing) = &mut self.tracing {
             tracing.note(statement, values, None)?;
         }
         Ok(())
     }
+}
 
-    /// How often each statement was run and prepared again, one line each, on standard error.
-    pub fn print_statement_counts(&self) -> rusqlite::Result<()> {
-        for statement in STATEMENTS {
-            let prepared = self.connection.prepare_cached(statement.sql)?;
-            let runs = prepared.get_status(StatementStatus::Run);
-            if runs > 0 {
-                let prepared_again = prepared.get_status(StatementStatus::RePrepare);
-                eprintln!("{} runs={runs} prepared_again={prepared_again}", statement.name);
-            }
-        }
-        Ok(())
+/// Lends the statement to `run`: from rusqlite's cache, or prepared for this once.
+fn with_prepared<T>(
+    connection: &Connection,
+    shape: &Shape,
+    counts: &mut Option<Counts>,
+    statement: &Statement,
+    run: impl FnOnce(&mut rusqlite::Statement) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let counted = |prepared: &mut rusqlite::Statement| match counts {
+        Some(counts) => counts.count(statement, prepared, run),
+        None => run(prepared),
+    };
+    match shape.statement_cache {
+        StatementCache::None => counted(&mut connection.prepare(statement.sql)?),
+        _ => counted(&mut *connection.prepare_cached(statement.sql)?),
     }
 }
 

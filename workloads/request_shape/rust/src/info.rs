@@ -1,6 +1,6 @@
 //! --info: what this program really is, as JSON.
-use crate::database::STATEMENT_CACHE_SIZE;
-use crate::{print_line, Failure, RUNNER};
+use crate::database::{DRIVER_CACHE_SIZE, STATEMENT_CACHE_SIZE};
+use crate::{print_line, runner, Failure};
 use rusqlite::Connection;
 
 fn quoted(text: &str) -> String {
@@ -19,7 +19,7 @@ pub fn print() -> Result<(), Failure> {
     let (version, source, options) = read().map_err(|error: rusqlite::Error| Failure::new("--info", error))?;
     let options: Vec<String> = options.iter().map(|option| quoted(option)).collect();
     let members = [
-        ("runner", quoted(RUNNER)),
+        ("runner", quoted(runner())),
         ("language", quoted("Rust")),
         ("language_version", quoted(option_env!("BENCHCTL_RUSTC_VERSION").unwrap_or("unknown"))),
         ("driver", quoted("rusqlite")),
@@ -28,6 +28,7 @@ pub fn print() -> Result<(), Failure> {
         ("sqlite_source_id", quoted(&source)),
         ("compile_options", format!("[{}]", options.join(","))),
         ("statement_cache_size", STATEMENT_CACHE_SIZE.to_string()),
+        ("statement_cache_default", DRIVER_CACHE_SIZE.to_string()),
         ("build_flags", quoted(option_env!("BENCHCTL_BUILD_FLAGS").unwrap_or("unknown"))),
     ];
     let members: Vec<String> = members.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();

@@ -1,17 +1,28 @@
-//! rust_rusqlite: the request shape on rusqlite with `prepare_cached`.
+//! rust_rusqlite: the request shape on rusqlite with `prepare_cached`; and rust_rusqlite_query_only, whose edit requests may not write.
 mod concurrent;
+mod counts;
 mod database;
 mod histogram;
 mod info;
 mod options;
+mod point;
 mod request;
 mod sequential;
+mod shape;
 
 use options::Action;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::{Mutex, OnceLock};
 
-pub const RUNNER: &str = "rust_rusqlite";
+/// The arm's name.
+pub fn runner() -> &'static str {
+    static NAME: OnceLock<&str> = OnceLock::new();
+    NAME.get_or_init(|| match std::env::args().any(|argument| argument == "--query-only") {
+        true => "rust_rusqlite_query_only",
+        false => "rust_rusqlite",
+    })
+}
 
 /// What ends the program with exit code 1: one sentence that says what failed and why.
 pub struct Failure(pub String);
@@ -28,6 +39,7 @@ fn run(options: &options::Options) -> Result<(), Failure> {
         Action::Concurrent => concurrent::run(options)?,
         Action::Trace => sequential::trace(options)?,
         Action::Info => info::print()?,
+        Action::Histogram => point::merge_histograms()?,
     }
     Ok(())
 }
@@ -40,8 +52,17 @@ pub fn print_line(line: &str) -> Result<(), Failure> {
         .map_err(|_| Failure("standard output: it could not be written in full".into()))
 }
 
+/// Says why and ends the program, from any thread: of several workers that fail, the first. The database is of no use then.
+pub fn end(options: &options::Options, Failure(message): Failure) -> ! {
+    static SPEAKING: Mutex<()> = Mutex::new(());
+    let _kept_for_good = SPEAKING.lock();
+    eprintln!("{}: {message}", runner());
+    remove_database(&options.path);
+    std::process::exit(1)
+}
+
 fn remove_database(path: &str) {
-    for suffix in ["", "-wal", "-shm"] {
+    for suffix in options::DATABASE_SUFFIXES {
         let _ = std::fs::remove_file(format!("{path}{suffix}"));
     }
 }
@@ -51,18 +72,11 @@ fn main() -> ExitCode {
         Ok(Some(options)) => options,
         Ok(None) => return ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("{RUNNER}: {message}; see --help");
+            eprintln!("{}: {message}; see --help", runner());
             return ExitCode::from(2);
         }
     };
-    match run(&options) {
-        Ok(()) => {
-            remove_database(&options.path);
-            ExitCode::SUCCESS
-        }
-        Err(Failure(message)) => {
-            eprintln!("{RUNNER}: {message}");
-            ExitCode::FAILURE
-        }
-    }
+    run(&options).unwrap_or_else(|failure| end(&options, failure));
+    remove_database(&options.path);
+    ExitCode::SUCCESS
 }

@@ -1,0 +1,1 @@
+SELECT parent_id FROM org WHERE id = ?1
