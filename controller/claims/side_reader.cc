@@ -67,8 +67,8 @@ void SideReader::share(const toml::Node& node) {
 const Workload* SideReader::find_workload(const Draft& draft) {
   const Workload* found = find_named(workloads_, draft.workload->text);
   if (found == nullptr)
-    error(draft.workload->place, "unknown workload " + quoted(draft.workload->text) +
-                                     known(draft.workload->text, names_of(workloads_)));
+    error(draft.workload->place,
+          "unknown workload " + quoted(draft.workload->text) + known(draft.workload->text, names_of(workloads_)));
   return found;
 }
 
@@ -100,8 +100,8 @@ void SideReader::check_metric(const Draft& draft, const ModeDecl& mode, const st
   if (!draft.metric || (kind == "equality" && draft.metric->text == "check")) return;
   std::vector<std::string> names = metrics_of(mode);
   if (!names.empty() && std::count(names.begin(), names.end(), draft.metric->text) == 0)
-    error(draft.metric->place, "a " + mode.format + " mode has no metric " + quoted(draft.metric->text) +
-                                   known(draft.metric->text, names));
+    error(draft.metric->place,
+          "a " + mode.format + " mode has no metric " + quoted(draft.metric->text) + known(draft.metric->text, names));
 }
 
 // "{benchmark}/all": the value of the side's parameter.
@@ -124,8 +124,8 @@ std::vector<ClaimSide> SideReader::with_params(ClaimSide side, const Draft& draf
   for (const auto& [name, node] : draft.params) {
     const ParamDecl* decl = find_named(mode.params, name);
     if (decl == nullptr) {
-      error(node->key_place, "mode " + quoted(mode.name) + " has no parameter " + quoted(name) +
-                                 known(name, names_of(mode.params)));
+      error(node->key_place,
+            "mode " + quoted(mode.name) + " has no parameter " + quoted(name) + known(name, names_of(mode.params)));
       continue;
     }
     std::vector<const toml::Node*> values{node};

@@ -70,8 +70,8 @@ void TableReader::number(std::string_view key, double& out, double min, double m
     return wrong(key, std::string("must be a number, not ") + toml::kind_name(value->kind));
   // Written so that NaN is refused too.
   if (!(value->number >= min && value->number <= max))
-    return wrong(key, "must be from " + Json(min).dump() + " to " + Json(max).dump() + ", not " +
-                          Json(value->number).dump());
+    return wrong(
+        key, "must be from " + Json(min).dump() + " to " + Json(max).dump() + ", not " + Json(value->number).dump());
   out = value->number;
 }
 
