@@ -82,7 +82,8 @@ static uint64_t expected_check(int64_t rows, bool sum_only)
 static void run_case(const char *name, struct column *column, const struct options *options, bool sum_only)
 {
   const bool sql = options->arm == ARM_sql, vectors = options->arm == ARM_fetch_vector;
-  sqlite3_stmt *aggregate = prepare(column->db, sum_only ? "SELECT sum(v) FROM t" : "SELECT sum(v), min(v), max(v) FROM t");
+  sqlite3_stmt *aggregate =
+      prepare(column->db, sum_only ? "SELECT sum(v) FROM t" : "SELECT sum(v), min(v), max(v) FROM t");
   struct work work = {0};
   struct reduction all = sql ? in_sql(aggregate, sum_only) : outside(column, vectors, sum_only); /* warms up */
   uint64_t check = expected_check(options->items, sum_only);
@@ -102,7 +103,8 @@ static void run_case(const char *name, struct column *column, const struct optio
 
 void run_aggregate(const struct options *options)
 {
-  struct column column = {.db = open_database(DATABASE_FILE, options->regime), .values = allocate((size_t)options->items, sizeof(int64_t))};
+  struct column column = {.db = open_database(DATABASE_FILE, options->regime),
+                          .values = allocate((size_t)options->items, sizeof(int64_t))};
   fill(column.db, options->items);
   column.fetch = prepare(column.db, "SELECT v FROM t");
   run_case("aggregate/sum_min_max", &column, options, false);

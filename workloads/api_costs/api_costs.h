@@ -1,5 +1,5 @@
-/* The experiments, one function each: they make their database, measure one arm, print its rows and compare what was read
-   or written with values computed without SQLite. */
+/* The experiments, one function each: they make their database, measure one arm, print its rows and compare what was
+   read or written with values computed without SQLite. */
 #ifndef API_COSTS_H
 #define API_COSTS_H
 

@@ -13,7 +13,9 @@ void write_code(char *code, int64_t id)
 struct id_lists make_id_lists(int64_t rows, int64_t lists, int64_t n)
 {
   const size_t all = (size_t)(lists * n);
-  struct id_lists made = {.ids = allocate(all, sizeof *made.ids), .codes = allocate(all, sizeof *made.codes), .texts = allocate(all, CODE_BYTES)};
+  struct id_lists made = {.ids = allocate(all, sizeof *made.ids),
+                          .codes = allocate(all, sizeof *made.codes),
+                          .texts = allocate(all, CODE_BYTES)};
   int64_t *pool = allocate((size_t)rows, sizeof *pool);
   for (int64_t i = 0; i < rows; i++) pool[i] = i + 1;
   struct random random = {.state = (uint64_t)n};

@@ -26,7 +26,8 @@ struct id_lists {
 struct id_lists make_id_lists(int64_t rows, int64_t lists, int64_t n);
 void free_id_lists(struct id_lists* lists);
 
-/* The list as a JSON array of integers or of strings; gives its bytes. `to` has room for twice the codes and 3 an id. */
+/* The list as a JSON array of integers or of strings; gives its bytes. `to` has room for twice the codes and 3 an id.
+ */
 size_t write_json_list(char* to, const struct id_list* list, bool texts);
 
 #endif

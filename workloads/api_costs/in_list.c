@@ -18,7 +18,8 @@ struct method {
   uint64_t check;
 };
 
-/* What an application does with a row, here: looks at every byte. Rows come in any order, so their digests are summed. */
+/* What an application does with a row, here: looks at every byte. Rows come in any order, so their digests are summed.
+ */
 static void take_rows(struct method *method, sqlite3_stmt *statement)
 {
   while (next_row(statement)) {
@@ -66,9 +67,9 @@ static void ask_json(struct method *method, const struct id_list *list, bool reu
 {
   sqlite3_stmt *statement = method->reused;
   if (!statement)
-    statement = prepare(method->db,
-                        method->texts ? "SELECT name, payload FROM items WHERE code IN (SELECT value FROM json_each(?1))"
-                                      : "SELECT name, payload FROM items WHERE id IN (SELECT value FROM json_each(?1))");
+    statement = prepare(
+        method->db, method->texts ? "SELECT name, payload FROM items WHERE code IN (SELECT value FROM json_each(?1))"
+                                  : "SELECT name, payload FROM items WHERE id IN (SELECT value FROM json_each(?1))");
   size_t size = write_json_list(method->words, list, method->texts);
   must_be_ok(method->db, sqlite3_bind_text(statement, 1, method->words, (int)size, SQLITE_STATIC), "bind");
   take_rows(method, statement);
@@ -82,11 +83,13 @@ static void ask_json(struct method *method, const struct id_list *list, bool reu
 static void ask_carray(struct method *method, const struct id_list *list)
 {
   if (!method->reused)
-    method->reused =
-        prepare(method->db, method->texts ? "SELECT name, payload FROM items WHERE code IN (SELECT value FROM carray(?1))"
-                                          : "SELECT name, payload FROM items WHERE id IN (SELECT value FROM carray(?1))");
-  int rc = method->texts ? sqlite3_carray_bind(method->reused, 1, (void *)list->codes, (int)list->count, SQLITE_CARRAY_TEXT, SQLITE_STATIC)
-                         : sqlite3_carray_bind(method->reused, 1, (void *)list->ids, (int)list->count, SQLITE_CARRAY_INT64, SQLITE_STATIC);
+    method->reused = prepare(
+        method->db, method->texts ? "SELECT name, payload FROM items WHERE code IN (SELECT value FROM carray(?1))"
+                                  : "SELECT name, payload FROM items WHERE id IN (SELECT value FROM carray(?1))");
+  int rc = method->texts ? sqlite3_carray_bind(method->reused, 1, (void *)list->codes, (int)list->count,
+                                               SQLITE_CARRAY_TEXT, SQLITE_STATIC)
+                         : sqlite3_carray_bind(method->reused, 1, (void *)list->ids, (int)list->count,
+                                               SQLITE_CARRAY_INT64, SQLITE_STATIC);
   must_be_ok(method->db, rc, "sqlite3_carray_bind");
   take_rows(method, method->reused);
   sqlite3_reset(method->reused);
@@ -138,9 +141,10 @@ static void run_case(sqlite3 *db, const struct options *options, int64_t n, bool
     fprintf(stderr, "%s: %s: not available: SQLite binds at most %d variables\n", program, name, limit);
     return;
   }
-  const int64_t lists = options->items / n < 20 ? 20 : options->items / n;
+  const int64_t lists = options->items / n < 3 ? 3 : options->items / n;
   struct id_lists all = make_id_lists(options->rows, lists, n);
-  struct method method = {.options = options, .db = db, .texts = texts, .words = allocate(1, 128 + (size_t)n * (2 * CODE_BYTES + 3))};
+  struct method method = {
+      .options = options, .db = db, .texts = texts, .words = allocate(1, 128 + (size_t)n * (2 * CODE_BYTES + 3))};
   struct work work = {0};
   start_work(&work);
   if (options->held) run_sql(db, "BEGIN");

@@ -24,7 +24,8 @@ static const int64_t default_items[MODE_COUNT] = {10000, 20000, 20000, 20000, 20
 
 static const char help[] =
     "api_costs --mode MODE --arm ARM: one way of doing one thing; README.md lists modes, arms and cases\n"
-    "mmap turns I/O errors into SIGBUS; synchronous=OFF risks a corrupt file; WAL with NORMAL may lose the last commits\n";
+    "mmap turns I/O errors into SIGBUS; synchronous=OFF risks a corrupt file; WAL with NORMAL may lose the last "
+    "commits\n";
 
 static void print_info(void)
 {
@@ -34,26 +35,58 @@ static void print_info(void)
 /* An option that the mode does not look at would be a misunderstanding. */
 static void refuse_foreign(const struct option_spec *spec, const struct options *options, unsigned modes)
 {
-  if (spec->given && !(modes >> options->mode & 1u)) usage("%s is not for --mode %s", spec->name, mode_names[options->mode]);
+  if (spec->given && !(modes >> options->mode & 1u))
+    usage("%s is not for --mode %s", spec->name, mode_names[options->mode]);
 }
 
 static struct options parse(int argc, char **argv)
 {
   static const char *const transaction_names[] = {"none", "held", NULL};
-  static struct options options = {.autocommit_items = 10000, .megabytes = 45, .rows = 50000, .largest = 1000, .bytes = 64};
+  static struct options options = {
+      .autocommit_items = 10000, .megabytes = 45, .rows = 50000, .largest = 1000, .bytes = 64};
   int mode = 0, arm = 0, regime = 0, transaction = 0, measure = 0;
   struct option_spec specs[] = {
       {.name = "--mode", .help = "the experiment", .choice = &mode, .choices = mode_names},
       {.name = "--arm", .help = "one of its arms", .choice = &arm, .choices = arm_names},
-      {.name = "--items", .help = "operations; the default is the mode's", .number = &options.items, .min = 1, .max = 100000000},
-      {.name = "--regime", .help = "delete_full, wal_normal or memory (delete_full)", .choice = &regime, .choices = regime_names},
-      {.name = "--measure", .help = "time, or counts of system calls (time)", .choice = &measure, .choices = measure_names},
+      {.name = "--items",
+       .help = "operations; the default is the mode's",
+       .number = &options.items,
+       .min = 1,
+       .max = 100000000},
+      {.name = "--regime",
+       .help = "delete_full, wal_normal or memory (delete_full)",
+       .choice = &regime,
+       .choices = regime_names},
+      {.name = "--measure",
+       .help = "time, or counts of system calls (time)",
+       .choice = &measure,
+       .choices = measure_names},
       {.name = "--transaction", .help = "none or held (none)", .choice = &transaction, .choices = transaction_names},
-      {.name = "--autocommit-items", .help = "rows of the arms that commit each (10000)", .number = &options.autocommit_items, .min = 1, .max = 10000000},
-      {.name = "--megabytes", .help = "size of the database of random_read (45)", .number = &options.megabytes, .min = 1, .max = 4096},
-      {.name = "--rows", .help = "of the table of in_list (50000)", .number = &options.rows, .min = 1000, .max = 10000000},
-      {.name = "--largest", .help = "one more list length above 1000 (1000: none)", .number = &options.largest, .min = 1000, .max = 10000000},
-      {.name = "--bytes", .help = "length of the texts and blobs of reads (64)", .number = &options.bytes, .min = 1, .max = 1000000},
+      {.name = "--autocommit-items",
+       .help = "rows of the arms that commit each (10000)",
+       .number = &options.autocommit_items,
+       .min = 1,
+       .max = 10000000},
+      {.name = "--megabytes",
+       .help = "size of the database of random_read (45)",
+       .number = &options.megabytes,
+       .min = 1,
+       .max = 4096},
+      {.name = "--rows",
+       .help = "of the table of in_list (50000)",
+       .number = &options.rows,
+       .min = 1000,
+       .max = 10000000},
+      {.name = "--largest",
+       .help = "one more list length above 1000 (1000: none)",
+       .number = &options.largest,
+       .min = 1000,
+       .max = 10000000},
+      {.name = "--bytes",
+       .help = "length of the texts and blobs of reads (64)",
+       .number = &options.bytes,
+       .min = 1,
+       .max = 1000000},
       {0}};
   parse_options(argc, argv, specs, help, print_info);
   if (!specs[0].given) usage("--mode is missing");
@@ -72,9 +105,11 @@ static struct options parse(int argc, char **argv)
   refuse_foreign(&specs[10], &options, 1u << READS);
   if (!options.items) options.items = default_items[mode];
   if (options.mode == BATCH_INSERT && specs[6].given && options.autocommit_items > options.items)
-    usage("--autocommit-items %lld is above --items %lld", (long long)options.autocommit_items, (long long)options.items);
+    usage("--autocommit-items %lld is above --items %lld", (long long)options.autocommit_items,
+          (long long)options.items);
   if (options.autocommit_items > options.items) options.autocommit_items = options.items;
-  if (options.largest > options.rows) usage("--largest %lld is above --rows %lld", (long long)options.largest, (long long)options.rows);
+  if (options.largest > options.rows)
+    usage("--largest %lld is above --rows %lld", (long long)options.largest, (long long)options.rows);
   return options;
 }
 

@@ -56,7 +56,8 @@ void run_prepare_cost(const struct options *options)
   sqlite3 *db = open_database(DATABASE_FILE, options->regime);
   run_sql(db,
           "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT);"
-          "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000) INSERT INTO t SELECT i, 'name-' || i FROM c");
+          "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 1000) INSERT INTO t SELECT i, "
+          "'name-' || i FROM c");
   struct work point = {0}, fetch = {0}, alone = {0};
   uint64_t check = use(db, options, point_sql, TABLE_ROWS, &point);
   must_equal("prepare_cost/point", check, expected_check(options->items, TABLE_ROWS, 1));
@@ -73,7 +74,8 @@ void run_prepare_cost(const struct options *options)
     struct work of_fetch = {0};
     prepare_alone(db, options, fetch_sql, &of_fetch);
     if (options->measure == MEASURE_TIME)
-      print_value("prepare_cost/fetch_50", "prepare_share", "%", 100.0 * (double)of_fetch.wall_ns / (double)fetch.wall_ns, 2, "none", &check);
+      print_value("prepare_cost/fetch_50", "prepare_share", "%",
+                  100.0 * (double)of_fetch.wall_ns / (double)fetch.wall_ns, 2, "none", &check);
   }
   close_database(db);
 }

@@ -61,7 +61,8 @@ static void read_all(const char *name, sqlite3 *db, const struct options *option
   for (int64_t i = 0; i < options->items; i++) {
     struct content content;
     sqlite3_bind_int64(select, 1, ids[i]);
-    if (!next_row(select) || sqlite3_column_bytes(select, 0) != sizeof content) fail("row %lld is not there", (long long)ids[i]);
+    if (!next_row(select) || sqlite3_column_bytes(select, 0) != sizeof content)
+      fail("row %lld is not there", (long long)ids[i]);
     memcpy(&content, sqlite3_column_blob(select, 0), sizeof content);
     check += part_of_check(&content);
     sqlite3_reset(select);

@@ -1,4 +1,5 @@
-/* Every row of one column, and what becomes of a text or blob: a copy of its own, a copy that is kept, a reused buffer. */
+/* Every row of one column, and what becomes of a text or blob: a copy of its own, a copy that is kept, a reused buffer.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,8 @@ static char *copy_of(const char *value, size_t size)
 /* A text's length is looked for, as who takes it as a C string does; a blob's is asked for. */
 static uint64_t read_copied(struct reader *reader, enum kind kind, int64_t row)
 {
-  const char *value = kind == TEXTS ? (const char *)sqlite3_column_text(reader->fetch, 0) : sqlite3_column_blob(reader->fetch, 0);
+  const char *value =
+      kind == TEXTS ? (const char *)sqlite3_column_text(reader->fetch, 0) : sqlite3_column_blob(reader->fetch, 0);
   size_t size = kind == TEXTS ? strlen(value) : (size_t)sqlite3_column_bytes(reader->fetch, 0);
   char *copy = copy_of(value, size);
   uint64_t part = part_of_check(copy, (int64_t)size);
@@ -127,7 +129,9 @@ static void run_case(const struct options *options, enum kind kind)
 {
   char name[32];
   snprintf(name, sizeof name, "reads/%s", kind_names[kind]);
-  struct reader reader = {.options = options, .buffer = allocate((size_t)options->bytes, 1), .kept = allocate((size_t)options->items, sizeof(char *))};
+  struct reader reader = {.options = options,
+                          .buffer = allocate((size_t)options->bytes, 1),
+                          .kept = allocate((size_t)options->items, sizeof(char *))};
   sqlite3 *db = open_database(DATABASE_FILE, options->regime);
   uint64_t expected = fill(db, options, kind, reader.buffer);
   reader.fetch = prepare(db, "SELECT v FROM t");

@@ -46,7 +46,8 @@ __attribute__((noinline)) struct reduction reduce_vector(const int64_t *values, 
     unsigned_vector loaded;
     load(&loaded, values + i);
     vector four = (vector)loaded;
-    vector less = four < mins, more = four > maxs;
+    vector less = four < mins;
+    vector more = four > maxs;
     sums += loaded;
     mins = (four & less) | (mins & ~less);
     maxs = (four & more) | (maxs & ~more);
@@ -86,8 +87,8 @@ void check_reductions(void)
   values[61] = INT64_MAX;
   for (int64_t count = 0; count <= LONGEST; count++) {
     struct reduction plain = reduce_scalar(values, count), vectors = reduce_vector(values, count);
-    if (plain.sum != vectors.sum || plain.min != vectors.min || plain.max != vectors.max || plain.sum != sum_scalar(values, count) ||
-        plain.sum != sum_vector(values, count))
+    if (plain.sum != vectors.sum || plain.min != vectors.min || plain.max != vectors.max ||
+        plain.sum != sum_scalar(values, count) || plain.sum != sum_vector(values, count))
       fail("the vector reduction differs from the scalar one at length %lld", (long long)count);
   }
 }

@@ -5,8 +5,8 @@
 
 #include "api_costs.h"
 
-/* A key is half of the digits of a random number and a tail; 100 bytes, so that 100,000 of them are five caches. */
-enum { KEY_DIGITS = 8, KEY_BYTES = 100, GROUPS = 5000 };
+/* A key is half of a random number in digits and a tail; 100 bytes, so that 100,000 of them are five caches. */
+enum { KEY_DIGITS = 8, KEY_BYTES = 100, KEY_SEED = 23, GROUPS = 5000 };
 
 static void write_key(char *key, struct random *random)
 {
@@ -25,7 +25,7 @@ static uint64_t fill(sqlite3 *db, int64_t rows)
   run_sql(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, grp INTEGER, k TEXT)");
   run_sql(db, "BEGIN");
   sqlite3_stmt *insert = prepare(db, "INSERT INTO t VALUES(?1, ?2, ?3)");
-  struct random random = {.state = 23};
+  struct random random = {.state = KEY_SEED};
   uint64_t keys = 0;
   for (int64_t id = 1; id <= rows; id++) {
     char key[KEY_BYTES + 1];
@@ -51,7 +51,8 @@ static void order_by(sqlite3 *db, const struct options *options, uint64_t keys)
   start_work(&work);
   while (next_row(statement)) {
     const void *key = sqlite3_column_text(statement, 0);
-    if (sqlite3_column_bytes(statement, 0) != KEY_BYTES || memcmp(key, last, KEY_BYTES) < 0) fail("temp_store/order_by: out of order");
+    if (sqlite3_column_bytes(statement, 0) != KEY_BYTES || memcmp(key, last, KEY_BYTES) < 0)
+      fail("temp_store/order_by: out of order");
     memcpy(last, key, KEY_BYTES);
     found += digest_bytes(DIGEST_START, key, KEY_BYTES);
   }
@@ -61,21 +62,33 @@ static void order_by(sqlite3 *db, const struct options *options, uint64_t keys)
   print_work("temp_store/order_by", &work, options->items, options->measure, found);
 }
 
-static uint64_t group_check(int64_t group, int64_t count, int64_t sum)
+struct group {
+  int64_t number, count, sum;
+  char largest[KEY_BYTES + 1];
+};
+
+static uint64_t group_check(const struct group *group)
 {
-  return digest_row_end(digest_number(digest_number(digest_number(DIGEST_START, group), count), sum));
+  uint64_t digest = digest_number(digest_number(digest_number(DIGEST_START, group->number), group->count), group->sum);
+  return digest_row_end(digest_column(digest, group->largest, KEY_BYTES));
 }
 
 static uint64_t expected_groups(int64_t rows)
 {
-  int64_t(*groups)[2] = allocate(GROUPS, sizeof *groups);
+  struct group *groups = allocate(GROUPS, sizeof *groups);
+  struct random random = {.state = KEY_SEED};
   for (int64_t id = 1; id <= rows; id++) {
-    groups[group_of(id)][0]++;
-    groups[group_of(id)][1] += id;
+    struct group *group = &groups[group_of(id)];
+    char key[KEY_BYTES + 1];
+    write_key(key, &random);
+    group->number = group_of(id);
+    group->count++;
+    group->sum += id;
+    if (memcmp(key, group->largest, KEY_BYTES) > 0) memcpy(group->largest, key, sizeof key);
   }
   uint64_t check = 0;
   for (int64_t i = 0; i < GROUPS; i++)
-    if (groups[i][0]) check += group_check(i, groups[i][0], groups[i][1]);
+    if (groups[i].count) check += group_check(&groups[i]);
   free(groups);
   return check;
 }
@@ -87,8 +100,13 @@ static void group_by(sqlite3 *db, const struct options *options)
   struct work work = {0};
   uint64_t found = 0;
   start_work(&work);
-  while (next_row(statement))
-    found += group_check(sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1), sqlite3_column_int64(statement, 2));
+  while (next_row(statement)) {
+    struct group group = {.number = sqlite3_column_int64(statement, 0),
+                          .count = sqlite3_column_int64(statement, 1),
+                          .sum = sqlite3_column_int64(statement, 2)};
+    snprintf(group.largest, sizeof group.largest, "%s", (const char *)sqlite3_column_text(statement, 3));
+    found += group_check(&group);
+  }
   stop_work(&work);
   sqlite3_finalize(statement);
   must_equal("temp_store/group_by", found, expected_groups(options->items));

@@ -31,7 +31,8 @@ _Noreturn void fail(const char *format, ...)
 void must_equal(const char *what, uint64_t found, uint64_t expected)
 {
   if (found != expected)
-    fail("%s: wrong values: check %016llx instead of %016llx", what, (unsigned long long)found, (unsigned long long)expected);
+    fail("%s: wrong values: check %016llx instead of %016llx", what, (unsigned long long)found,
+         (unsigned long long)expected);
 }
 
 void *allocate(size_t count, size_t size)

@@ -69,14 +69,14 @@ int __wrap_unlink(const char *path)
 }
 
 /* The third argument, where there is one, is an int or a pointer: either travels as a pointer on our platforms. */
-#define FORWARD_FCNTL(name)                    \
-  int __wrap_##name(int fd, int command, ...)  \
-  {                                            \
-    va_list arguments;                         \
-    va_start(arguments, command);              \
-    void *argument = va_arg(arguments, void *); \
-    va_end(arguments);                         \
-    calls.made[CALL_FCNTL]++;                  \
+#define FORWARD_FCNTL(name)                      \
+  int __wrap_##name(int fd, int command, ...)    \
+  {                                              \
+    va_list arguments;                           \
+    va_start(arguments, command);                \
+    void *argument = va_arg(arguments, void *);  \
+    va_end(arguments);                           \
+    calls.made[CALL_FCNTL]++;                    \
     return __real_##name(fd, command, argument); \
   }
 FORWARD_FCNTL(fcntl)

@@ -14,7 +14,7 @@ void must_be_ok(sqlite3 *db, int rc, const char *what)
   fail("%s: %s (SQLite error %d)", what, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), rc);
 }
 
-static void set_journal(sqlite3 *db, const char *mode)
+void set_journal_mode(sqlite3 *db, const char *mode)
 {
   char sql[64];
   snprintf(sql, sizeof sql, "PRAGMA journal_mode=%s", mode);
@@ -31,7 +31,7 @@ sqlite3 *open_database(const char *path, enum regime regime)
   must_be_ok(db, sqlite3_open_v2(regime == IN_MEMORY ? ":memory:" : path, &db, flags, NULL), path);
   sqlite3_extended_result_codes(db, 1);
   if (regime == IN_MEMORY) return db;
-  set_journal(db, regime == DELETE_FULL ? "delete" : "wal");
+  set_journal_mode(db, regime == DELETE_FULL ? "delete" : "wal");
   run_sql(db, regime == DELETE_FULL ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
   return db;
 }

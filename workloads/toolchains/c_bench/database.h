@@ -12,6 +12,8 @@ extern const char* const regime_names[]; /* ends with NULL */
 
 /* Opens or makes `path` (in memory: a new one each time) and sets journal mode and synchronous, which are read back. */
 sqlite3* open_database(const char* path, enum regime regime);
+/* As SQLite spells it: "wal". Read back. */
+void set_journal_mode(sqlite3* db, const char* mode);
 void close_database(sqlite3* db);
 void remove_database(const char* path);
 

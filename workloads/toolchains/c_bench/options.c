@@ -13,7 +13,8 @@ static int64_t parse_number(const struct option_spec *spec, const char *text)
   bool whole = digits > 0 && digits <= 15 && !text[digits];
   for (const char *c = text; whole && *c; c++) value = value * 10 + (*c - '0');
   if (!whole || value < spec->min || value > spec->max)
-    usage("%s: '%.40s' is not a whole number from %lld to %lld", spec->name, text, (long long)spec->min, (long long)spec->max);
+    usage("%s: '%.40s' is not a whole number from %lld to %lld", spec->name, text, (long long)spec->min,
+          (long long)spec->max);
   return value;
 }
 
