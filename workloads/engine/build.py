@@ -1,8 +1,9 @@
-"""Builds one variant: build.py NAME, as a step of workload.toml (workloads/toolchains/README.md says what is in the environment).
+"""Builds one variant: build.py NAME [ISA], as a step of workload.toml (workloads/toolchains/README.md says what is in the environment).
 
-Into the bundle go bin/engine, programs/ISA/ with the four benchmarks linked to the variant's SQLite, golden/ and recipe.json.
+With an ISA of the variant only that one is built. Into the bundle go bin/engine, programs/ISA/ with the four benchmarks linked to the variant's SQLite, golden/ and recipe.json.
 Only SQLite and the shim are compiled as the variant says; the programs are the same objects in each."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -19,6 +20,14 @@ HERE = Path(__file__).parent
 FIXED_DEFINES = ["SQLITE_OMIT_LOAD_EXTENSION"]
 PROGRAM_FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]
 PROGRAMS = ["speedtest1", "kvtest", "tatp", "ssb"]
+
+
+def digest(parts: list[bytes]) -> str:
+    """Of the parts, each with its length, so that none runs into the next."""
+    whole = hashlib.sha256()
+    for part in parts:
+        whole.update(len(part).to_bytes(8, "big") + part)
+    return whole.hexdigest()
 
 
 class Build:
@@ -53,6 +62,22 @@ class Build:
             objects.append(target)
         return objects
 
+    def compile_amalgamation(self, flags: list[str], folder: Path) -> list[Path]:
+        """SQLite itself, which is most of a build: only when something that decides the result has changed."""
+        source = self.amalgamation()
+        version = os.environ["CLANG_VERSION" if self.variant.compiler == "clang" else "CC_VERSION"]
+        parts = [version.encode(), "\0".join(flags).encode(), source.read_bytes()]
+        profile = folder / f"{source.stem}.gcda"
+        if "-fprofile-use" in flags:
+            parts.append(profile.read_bytes())
+        wanted = digest(parts)
+        target, key = folder / f"{source.stem}.o", folder / f"{source.stem}.key"
+        if not (target.exists() and key.exists() and key.read_text() == wanted):
+            key.unlink(missing_ok=True)
+            self.compile(self.engine_cc, flags, [source], folder)
+            key.write_text(wanted)
+        return [target]
+
     def engine_flags(self, isa: str) -> list[str]:
         variant = self.variant
         defines = [*FIXED_DEFINES, *variant.defines]
@@ -74,7 +99,7 @@ class Build:
         variant = self.variant
         flags = [*self.engine_flags(isa), f"-I{self.sqlite}", *extra]
         folder.mkdir(parents=True, exist_ok=True)
-        objects = self.compile(self.engine_cc, flags, [self.amalgamation()], folder)
+        objects = self.compile_amalgamation(flags, folder)
         if variant.pragmas or variant.deployment != "FULL":
             pragmas = "".join(f"PRAGMA {one};" for one in variant.pragmas)
             deployment = f"PRAGMA synchronous={variant.deployment};" if variant.deployment != "FULL" else ""
@@ -116,23 +141,35 @@ class Build:
         self.run([self.cc, *PROGRAM_FLAGS, isa, "-static", f"-I{generated}", *sources, "-o", "engine"], folder)
 
     def train(self, programs: dict[str, list[Path]]) -> Path:
-        """The profile of a training run of the variant itself, at its lowest instruction set."""
+        """The profile of a training run of the variant itself, at its lowest instruction set. One is kept until what ran
+        has changed: no two runs give the same profile."""
         isa = self.variant.isa[0]
         folder = self.work / "training"
-        shutil.rmtree(folder, ignore_errors=True)
         flags = ["-fprofile-generate", "-fprofile-update=single"]
         objects = self.sqlite_objects(isa, flags, folder / "objects")
+        ran = [*objects, *(path for paths in programs.values() for path in paths), HERE / "sizes.toml"]
+        wanted, key = digest([path.read_bytes() for path in ran]), folder / "key"
+        if key.exists() and key.read_text() == wanted:
+            return folder / "objects"
+        for path in (folder / "objects").glob("*.gcda"):
+            path.unlink()
         self.link(programs, objects, flags, folder / "bundle" / "programs" / isa)
         self.build_runner(folder / "bundle" / "bin")
         scratch = folder / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         self.run([str(folder / "bundle" / "bin" / "engine"), "--training"], scratch)
+        key.write_text(wanted)
         return folder / "objects"
 
-    def profile_flags(self, profile: Path | None) -> list[str]:
+    def take_profile(self, profile: Path | None, folder: Path) -> list[str]:
+        """Puts it where the compiler looks for it, beside the objects; one that it does not find would be silence."""
         if profile is None:
             return []
-        return [f"-fprofile-use={profile}", "-fprofile-partial-training", "-Wno-missing-profile"]
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in profile.glob("*.gcda"):
+            shutil.copy(path, folder)
+        return ["-fprofile-use", "-fprofile-partial-training", "-Werror=missing-profile"]
 
     def build(self) -> None:
         programs = self.program_objects()
@@ -140,7 +177,7 @@ class Build:
 
         def one(isa: str) -> None:
             folder = self.work / isa
-            engine = self.sqlite_objects(isa, self.profile_flags(profile), folder)
+            engine = self.sqlite_objects(isa, self.take_profile(profile, folder), folder)
             self.link(programs, engine, [], self.out / "programs" / isa)
 
         with ThreadPoolExecutor(2) as pool:
@@ -169,11 +206,16 @@ class Build:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
-        print("build.py: usage: build.py VARIANT", file=sys.stderr)
+    if len(sys.argv) not in (2, 3):
+        print("build.py: usage: build.py VARIANT [ISA]", file=sys.stderr)
         return 2
     try:
-        Build(load(sys.argv[1])).build()
+        variant = load(sys.argv[1])
+        if len(sys.argv) == 3:
+            if sys.argv[2] not in variant.isa:
+                raise VariantError(f"{variant.name} is built for {', '.join(variant.isa)}, not for {sys.argv[2]}")
+            variant.isa = [sys.argv[2]]
+        Build(variant).build()
     except VariantError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
