@@ -69,7 +69,7 @@ TEST(Check, Agrees) {
 // A copy of the workloads in which one runner leaves out one read.
 struct Mutant {
   Mutant(const std::string& file, const std::string& line, const std::string& instead)
-      : context(context_for(folder.path() + "/workloads", BENCHCTL_BINARY_DIR "/tests-cache/workloads")) {
+      : context(context_for(folder.path() + "/workloads", BENCHCTL_BINARY_DIR "/workloads-cache")) {
     std::filesystem::copy(BENCHCTL_SOURCE_DIR "/workloads", folder.path() + "/workloads",
                           std::filesystem::copy_options::recursive);
     const std::string path = folder.path() + "/workloads/request_shape/" + file;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -69,11 +70,11 @@ def build(workload: str, root: Path, scratch: Path) -> Program:
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "BENCHCTL_ROOT": str(root)}
     # One cache for all tests that build workloads: SQLite is compiled once.
     environment["BENCHCTL_CACHE"] = os.environ.get("BENCHCTL_CACHE", str(SOURCE / "build/tests-cache"))
-    command = [str(BINARY), "workloads", "build", workload]
+    command = [str(BINARY), "workloads", "build", workload, "--json"]
     built = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
     assert built.returncode == 0, built.stderr
-    folder = built.stdout.split()[2]
-    return Program(Path(folder, "bin", workload), scratch)
+    (bundle,) = json.loads(built.stdout)
+    return Program(Path(bundle["folder"], "bin", workload), scratch)
 
 
 @pytest.fixture(scope="module")

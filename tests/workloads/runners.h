@@ -32,7 +32,7 @@ inline BuildContext context_for(const std::string& root, const std::string& cach
 }
 
 inline BuildContext shared_context() {
-  return context_for(BENCHCTL_SOURCE_DIR "/workloads", BENCHCTL_BINARY_DIR "/tests-cache/workloads");
+  return context_for(BENCHCTL_SOURCE_DIR "/workloads", BENCHCTL_BINARY_DIR "/workloads-cache");
 }
 
 inline void write_file(const std::string& path, const std::string& text) {

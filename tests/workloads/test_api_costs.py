@@ -84,6 +84,11 @@ def test_a_list_longer_than_the_limit_of_variables(program: Program) -> None:
     assert program(*longest, "--arm", "json_each").checks()["in_list/n_32767"]
 
 
+def test_a_smaller_batch_bounds_the_rows_of_autocommit(program: Program) -> None:
+    batch = ["--mode", "batch_insert", "--regime", "memory", "--items", 7]
+    assert program(*batch, "--arm", "autocommit").checks() == program(*batch, "--arm", "one_transaction").checks()
+
+
 def test_shares_are_printed(program: Program) -> None:
     values = program(*words("aggregate", "fetch_vector", "memory")).values()
     assert 0 < values["aggregate/sum", "reduce_share"] < 100
@@ -241,10 +246,6 @@ def test_info(program: Program) -> None:
         (
             ["--mode", "in_list", "--arm", "loop", "--largest", "2000", "--rows", "1000"],
             "--largest 2000 is above --rows 1000",
-        ),
-        (
-            ["--mode", "batch_insert", "--arm", "autocommit", "--items", "5", "--autocommit-items", "6"],
-            "is above --items 5",
         ),
         (["--regime", "wal"], "--regime: 'wal' is none of delete_full, wal_normal, memory"),
         (["--bogus"], "unknown argument '--bogus'"),

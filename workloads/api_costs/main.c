@@ -63,7 +63,7 @@ static struct options parse(int argc, char **argv)
        .choices = measure_names},
       {.name = "--transaction", .help = "none or held (none)", .choice = &transaction, .choices = transaction_names},
       {.name = "--autocommit-items",
-       .help = "rows of the arms that commit each (10000)",
+       .help = "rows of the arms that commit each, at most items (10000)",
        .number = &options.autocommit_items,
        .min = 1,
        .max = 10000000},
@@ -104,9 +104,6 @@ static struct options parse(int argc, char **argv)
   refuse_foreign(&specs[9], &options, 1u << IN_LIST);
   refuse_foreign(&specs[10], &options, 1u << READS);
   if (!options.items) options.items = default_items[mode];
-  if (options.mode == BATCH_INSERT && specs[6].given && options.autocommit_items > options.items)
-    usage("--autocommit-items %lld is above --items %lld", (long long)options.autocommit_items,
-          (long long)options.items);
   if (options.autocommit_items > options.items) options.autocommit_items = options.items;
   if (options.largest > options.rows)
     usage("--largest %lld is above --rows %lld", (long long)options.largest, (long long)options.rows);
