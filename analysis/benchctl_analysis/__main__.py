@@ -1,12 +1,15 @@
 """One JSON request on standard input, one JSON answer on standard output; nothing else is ever printed there.
 
 Request: {"protocol": 1, "verb": "report", "store": PATH, "run": ID, "out": DIR} and optionally "width" (80), "redact"
-(true), "colour" (false), "margin" (0.01), "templates" (DIR). Unknown members are refused, so that a newer caller is not
-half understood. {"protocol": 1, "verb": "version"} answers the versions in use.
+(true), "colour" (false), "margin" (0.01), "templates" (DIR), "claims" (a list, as controller/claims/claim_json.h states
+it). Unknown members are refused, so that a newer caller is not half understood. {"protocol": 1, "verb": "claims",
+"store": PATH, "run": ID, "claims": [...]} and optionally "width" gives the verdicts alone. {"protocol": 1, "verb":
+"version"} answers the versions in use.
 
 Answer: {"protocol": 1, "ok": true, "terminal": TEXT, "files": [relative to out], "refusals": [{kind, suite, point, arm,
-baseline, text}], "checks_disagree": BOOL}, or {"protocol": 1, "ok": false, "error": TEXT}. Exit 0 whenever an answer was
-printed; a traceback, if any, goes to standard error.
+baseline, text}], "checks_disagree": BOOL, "claims": [{machine, id, verdict, reason, more_rounds, measured, low, high,
+...}]}, of "claims" its terminal and claims; or {"protocol": 1, "ok": false, "error": TEXT}. Exit 0 whenever an answer
+was printed; a traceback, if any, goes to standard error.
 """
 
 from __future__ import annotations
@@ -30,23 +33,25 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "colour": bool,
     "margin": (int, float),
     "templates": str,
+    "claims": list,
 }
-_REQUIRED = ("store", "run", "out")
+_REQUIRED = {"report": ("store", "run", "out"), "claims": ("store", "run", "claims")}
+_OF_CLAIMS = frozenset({"store", "run", "claims", "width"})
 
 
 class RequestError(Exception):
     pass
 
 
-def _members(request: dict[str, Any]) -> dict[str, Any]:
+def _members(request: dict[str, Any], verb: str) -> dict[str, Any]:
     members = {key: value for key, value in request.items() if key not in ("protocol", "verb")}
     for key, value in members.items():
-        if key not in _TYPES:
+        if key not in _TYPES or (verb == "claims" and key not in _OF_CLAIMS):
             raise RequestError(f"unknown member {key!r} in the request")
         wanted = _TYPES[key]
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
             raise RequestError(f"member {key!r} has the wrong type")
-    missing = [key for key in _REQUIRED if not members.get(key)]
+    missing = [key for key in _REQUIRED[verb] if not members.get(key)]
     if missing:
         raise RequestError(f"the request lacks {', '.join(missing)}")
     if not 0 <= members.get("margin", 0.01) < 10 or not math.isfinite(members.get("margin", 0.01)):
@@ -78,7 +83,11 @@ def answer(text: str) -> dict[str, Any]:
     if verb == "report":
         from benchctl_analysis.report import ReportRequest, report
 
-        return report(ReportRequest(**_members(request)))
+        return report(ReportRequest(**_members(request, verb)))
+    if verb == "claims":
+        from benchctl_analysis.claims_section import ClaimsRequest, claims
+
+        return claims(ClaimsRequest(**_members(request, verb)))
     raise RequestError(f"unknown verb {verb!r}")
 
 

@@ -218,19 +218,19 @@ def _position(groups: dict[tuple[str, str, str], _Group], positions: dict[int, i
     return PositionEffect(check.pairs, [stats.expm1(float(np.median(column))) for column in columns], check.p)
 
 
-def _outside(value: float | None, interval: stats.Interval | None) -> bool:
+def outside(value: float | None, interval: stats.Interval | None) -> bool:
     return value is not None and interval is not None and not interval.low <= value <= interval.high
 
 
 def _exclusions_matter(row: Row, base: Row | None, gate_biased: bool) -> str:
     """Why the result depends on the attempts that were left out, or "" where it does not."""
     for one in (row, base):
-        if one is not None and _outside(one.median_with_left_out, one.median.interval):
+        if one is not None and outside(one.median_with_left_out, one.median.interval):
             return f"the median of {one.label} with the left-out attempts lies outside its interval"
     kept = row.ratio_with_left_out
     if row.ratio is None or kept is None:
         return ""
-    if _outside(kept.estimate, row.ratio.interval):
+    if outside(kept.estimate, row.ratio.interval):
         return "the ratio with the left-out attempts lies outside the interval"
     if gate_biased and kept.verdict != row.ratio.verdict:
         return (

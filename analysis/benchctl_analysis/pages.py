@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchctl_analysis import blocks, hardening, machine_facts, numbers, quiet, quiet_section, results, tables
+from benchctl_analysis import (
+    blocks,
+    claims_section,
+    hardening,
+    machine_facts,
+    numbers,
+    quiet,
+    quiet_section,
+    results,
+    tables,
+)
+from benchctl_analysis.claims import Judged
 from benchctl_analysis.compare import Comparison
 from benchctl_analysis.latency import Histograms
 from benchctl_analysis.load import EVIDENCE_ROUNDS, RunData, parse_json
@@ -185,7 +196,9 @@ def build_idle(data: RunData, machine: Any, idle: blocks.Idle, redact: bool) -> 
     )
 
 
-def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, redact: bool) -> Page:
+def build(
+    data: RunData, comparison: Comparison, machine: Any, folder: Path, redact: bool, judged: Sequence[Judged] = ()
+) -> Page:
     functional = not machine.isolated
     clean = scrub if redact else sanitize
     machine_id = int(machine.machine_id)
@@ -201,6 +214,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
         Cell(blocks.slots_note(told)) for machines, told in blocks.shared_slots(data) if machine_id in machines
     ]
     over_time = results.time_plot(data, trials, rows)
+    of_claims = claims_section.section(judged, functional)
     grade = grade_of(data, comparison, machine)
     quietness = quiet_section.section(data, comparison, trials, machine_id, grade, functional, clean)
     if over_time is not None:
@@ -218,6 +232,7 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
             ("Trials", f"{good} clean, {flagged} flagged, {failed} failed, {warm} warm-up"),
             ("Smallest difference it can tell apart", quiet_section.smallest_difference(comparison, machine_id)),
             ("Checks", "disagree" if comparison.refusals else "agree"),
+            *([("Claims", claims_section.totals(judged))] if judged else []),
         ],
         alarms=_alarms(data, comparison, machine, clean),
         sections=[
@@ -227,5 +242,6 @@ def build(data: RunData, comparison: Comparison, machine: Any, folder: Path, red
             _ran_section(data, trials, functional),
             *of_suites,
             _checks_section(data, comparison),
+            *([of_claims] if of_claims is not None else []),
         ],
     )

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from markupsafe import Markup
 from benchctl_analysis import (
     blocks,
     caveats,
+    claims_section,
     machine_facts,
     numbers,
     pages,
@@ -25,6 +26,7 @@ from benchctl_analysis import (
     terminal,
     troubles,
 )
+from benchctl_analysis.claims import judge, read_claims
 from benchctl_analysis.compare import Comparison, Row, across_machines, compare
 from benchctl_analysis.load import LoadError, RunData, load, parse_json, records
 from benchctl_analysis.parts import Table, cells, plural
@@ -66,6 +68,7 @@ class ReportRequest:
     colour: bool = False
     margin: float = 0.01  # the smallest effect that matters to the user, as a share
     templates: Path = Path(__file__).parents[2] / "reports" / "templates"
+    claims: list[dict[str, Any]] = field(default_factory=list)
 
 
 def _environment(folder: Path, html: bool) -> jinja2.Environment:
@@ -200,6 +203,7 @@ def report(request: ReportRequest) -> dict[str, Any]:
         raise LoadError(f"{request.templates}: the report templates are missing; is the installation whole?")
     data = load(request.store, request.run)
     comparison = compare(data, request.margin)
+    judged = judge(data, comparison, read_claims(request.claims))
     machines = records(data.machines)
     stems = _stems(data)
     isolated = {int(m.machine_id): bool(m.isolated) for m in machines}
@@ -224,7 +228,8 @@ def report(request: ReportRequest) -> dict[str, Any]:
         if key in idle:
             page = pages.build_idle(data, machine, idle[key], request.redact)
         else:
-            page = pages.build(data, comparison, machine, request.out, request.redact)
+            own = [one for one in judged if one.machine_id == key]
+            page = pages.build(data, comparison, machine, request.out, request.redact, own)
         put(f"reports/{stems[key]}.html", html.get_template("machine.html.j2").render(page=page, style=style))
         markdown_text = text.get_template("machine.md.j2").render(page=page)
         put(f"reports/{stems[key]}.md", re.sub(r"\n{3,}", "\n\n", markdown_text))
@@ -247,7 +252,10 @@ def report(request: ReportRequest) -> dict[str, Any]:
                 report=f"reports/{stems[key]}.html",
             )
         )
-        overview.append((page, stems[key], _machine_tables(data, comparison, key, not isolated[key], clean_text)))
+        shown = _machine_tables(data, comparison, key, not isolated[key], clean_text)
+        if own:
+            shown.append(claims_section.claims_table(own, not isolated[key]))
+        overview.append((page, stems[key], shown))
     put("summary.csv", summary_csv(comparison.rows, names, {key: not value for key, value in isolated.items()}))
     trouble_lines = troubles.troubles(data, comparison, clean_text)
     on_top = troubles.quarantines(data, comparison)
@@ -269,10 +277,15 @@ def report(request: ReportRequest) -> dict[str, Any]:
     outcome = sanitize(data.info.get("outcome", ""), 20)
     title = f"run {sanitize(data.run, 70)}" + (f", plan {plan}" if plan else "") + (f": {outcome}" if outcome else "")
     where = [str(request.out / line.report) for line in lines] or [str(request.out / "summary.md")]
-    shown = terminal.render(title, lines, comparison, on_top, trouble_lines, where, request.width, request.colour)
+    of_claims = claims_section.by_machine(data.machines, judged)
+    said = claims_section.summary(of_claims, min(max(request.width, 40), 200))
+    text_shown = terminal.render(
+        title, lines, comparison, on_top, trouble_lines, where, request.width, request.colour, said
+    )
     return {
-        "terminal": shown,
+        "terminal": text_shown,
         "files": files,
         "refusals": [{key: sanitize(value, 600) for key, value in asdict(r).items()} for r in comparison.refusals],
         "checks_disagree": bool(comparison.refusals),
+        "claims": claims_section.answers(of_claims),
     }

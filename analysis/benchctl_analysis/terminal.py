@@ -188,6 +188,7 @@ def render(
     reports: Sequence[str],
     columns: int,
     colour: bool,
+    claims: Sequence[str] = (),
 ) -> str:
     columns = min(max(columns, 40), 200)
     head = [fit(title, columns).rstrip()]
@@ -205,7 +206,8 @@ def render(
     bad += [line for text in refused[:6] for line in wrap(text, columns)]
     if len(refused) > 6:
         bad.append(f"and {len(refused) - 6} more refusals, in the report")
-    tail = [line for text in troubles[:8] for line in wrap(sanitize(text), columns)]
+    tail = list(claims) + ([""] if claims and troubles else [])
+    tail += [line for text in troubles[:8] for line in wrap(sanitize(text), columns)]
     if len(troubles) > 8:
         tail.append(f"and {len(troubles) - 8} more, in the report")
     tail += ["", *(line for report in reports[:4] for line in wrap(f"report: {sanitize(report)}", columns))]
@@ -228,7 +230,7 @@ def render(
         head[0] = f"{_BOLD}{head[0]}{_PLAIN}"
         bad = [f"{_RED}{line}{_PLAIN}" for line in bad]
     gap = [""] if bad else []
-    return "\n".join([*head, *gap, *bad, *results, *([""] if troubles else []), *tail]) + "\n"
+    return "\n".join([*head, *gap, *bad, *results, *([""] if troubles and not claims else []), *tail]) + "\n"
 
 
 def wrap(text: str, columns: int) -> list[str]:

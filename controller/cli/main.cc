@@ -21,8 +21,8 @@ int main(int argc, char** argv) {
                              reap_verb(*context, parts)};
   auto add = [&](std::vector<Verb> more) { verbs.insert(verbs.end(), more.begin(), more.end()); };
   add(machine_verbs(*context, parts));
-  add({logs_verb(*context, parts), report_verb(*context, parts), probe_verb(*context, parts),
-       harden_verb(*context, parts)});
+  add({logs_verb(*context, parts), report_verb(*context, parts), claims_verb(*context, parts),
+       probe_verb(*context, parts), harden_verb(*context, parts)});
   add(plan_verbs(*context, parts));
   add(workloads_verbs(*context, parts));
   add({watchdog_verb(*context, parts), doctor_verb(*context, parts), version_verb(*context)});

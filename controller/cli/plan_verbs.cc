@@ -1,6 +1,7 @@
 // `plan check | show | init`.
 #include <iostream>
 
+#include "controller/cli/run_claims.h"
 #include "controller/cli/ship.h"
 #include "controller/cli/verbs.h"
 #include "controller/plan/plan_reader.h"
@@ -26,6 +27,8 @@ Result<int> check(Context& context, Parts& parts, const Arguments& arguments) {
     Foresight bundles = foresee_bundles(context, read, workloads);
     BENCHCTL_CHECK(bundles.verdict);
     for (const std::string& note : bundles.notes) read.warnings.push_back(read.file + ": warning: " + note);
+    BENCHCTL_TRY(PlanClaims claims, read_plan_claims(read, workloads));
+    read.warnings.insert(read.warnings.end(), claims.warnings.begin(), claims.warnings.end());
     return read;
   }();
   if (arguments.json) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "controller/analysis/analysis_client.h"
+#include "controller/cli/run_claims.h"
 #include "controller/cli/run_inputs.h"
 #include "controller/cli/ship.h"
 #include "controller/cli/signals.h"
@@ -103,7 +104,7 @@ RunOutcome outcome_of(int code) {
 }
 
 Json outcome_json(const RunRow& row, const RunOutcomeReport& report, int code, const std::string& reason,
-                  const std::vector<std::string>& files) {
+                  const std::vector<std::string>& files, const Json& claims) {
   Json json = Json::object();
   json.set("run", row.id);
   json.set("exit_code", code);
@@ -119,6 +120,7 @@ Json outcome_json(const RunRow& row, const RunOutcomeReport& report, int code, c
   }
   json.set("machines", std::move(machines));
   json.set("files", files);
+  json.set("claims", claims);
   return json;
 }
 
@@ -151,6 +153,8 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   request.set("width", context.width);
   request.set("redact", redact);
   request.set("colour", context.colour);
+  BENCHCTL_TRY(Json claims, saved_claims(run.folder));
+  request.set("claims", std::move(claims));
   AnalysisEnv environment = analysis_env(context.source_root, context.python);
   BENCHCTL_TRY(Json answer, analyse(request, environment, *context.clock,
                                     Deadline::in(*context.clock, std::chrono::milliseconds(kReportMs))));
@@ -158,6 +162,7 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   report.terminal = answer["terminal"].as_string();
   report.files = answer["files"].as_strings();
   report.checks_disagree = answer["checks_disagree"].as_bool();
+  report.claims = answer["claims"];
   BENCHCTL_CHECK(write_atomic(run.folder + "/summary.txt", report.terminal + "\n", 0644));
   return report;
 }
@@ -172,7 +177,7 @@ Status take_profile(Context& context, RunInput& input) {
 
 // Everything from the first machine to the exit code. `row` stands in the store.
 Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& row, const RunInput& input,
-                    TerminalProgress& progress, StopRequest& stop, bool json) {
+                    TerminalProgress& progress, StopRequest& stop, bool json, bool require_claims) {
   const std::string& id = row.id;
   RunWorld world{store,
                  [&](const std::string& name) { return parts.provider(name); },
@@ -224,6 +229,9 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
     also(exit_code(ErrorKind::kWorkload),
          "checks or traces disagree between arms: their comparison is refused, see the report");
   }
+  if (written && require_claims)
+    if (std::string unmet = unmet_claims(written->claims); !unmet.empty())
+      also(exit_code(ErrorKind::kRegression), unmet);
   if (code_before_report != code) {
     if (auto finished = finish(); !finished) also(1, finished.error().message);
   }
@@ -231,7 +239,9 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
                code == 0 ? "run " + id + " is good" : "run " + id + " ended with exit code " + std::to_string(code));
   progress.settle();
   if (json) {
-    std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{}).dump()
+    std::cout << outcome_json(row, report, code, reason, written ? written->files : std::vector<std::string>{},
+                              written ? written->claims : Json::array())
+                     .dump()
               << "\n";
   } else if (written) {
     std::cout << written->terminal << "\n";
@@ -305,6 +315,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   BENCHCTL_CHECK(make_run_folder(request.runs_dir, id));
   // A run that stands in the store can be resumed: what that needs is written before.
   BENCHCTL_CHECK(save_inputs(context, input));
+  BENCHCTL_CHECK(save_claims(row.folder, request.claims));
   for (const BuiltBundle& bundle : shipment.bundles) BENCHCTL_CHECK(store->save_bundle(bundle.row));
   BENCHCTL_CHECK(store->begin_run(row));
   interruption.begun = true;
@@ -312,7 +323,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + id + " in " + row.folder);
   BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
-  return conduct(context, parts, *store, row, input, progress, stop, request.json);
+  return conduct(context, parts, *store, row, input, progress, stop, request.json, request.require_claims);
 }
 
 Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bool json) {
@@ -342,7 +353,7 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + row.id + " goes on in " + row.folder);
   BENCHCTL_TRY(input.identity, parts.run_identity(row.id));
-  return conduct(context, parts, *store, row, input, progress, interruption.stop, json);
+  return conduct(context, parts, *store, row, input, progress, interruption.stop, json, false);
 }
 
 }  // namespace benchctl

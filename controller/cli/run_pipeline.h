@@ -6,6 +6,7 @@
 
 #include "controller/cli/parts.h"
 #include "controller/plan/plan.h"
+#include "lib/json.h"
 
 namespace benchctl {
 
@@ -15,6 +16,8 @@ struct RunRequest {
   std::string runs_dir;  // absolute; the run's folder is made below it
   int64_t keep_ms = 0;
   bool json = false;  // the outcome as JSON instead of the summary
+  Json claims;        // what the plan's claims say, see run_claims.h
+  bool require_claims = false;
 };
 
 std::string new_run_id(const std::string& plan_name, Clock& clock);
@@ -35,6 +38,7 @@ struct ReportAnswer {
   std::string terminal;
   std::vector<std::string> files;
   bool checks_disagree = false;
+  Json claims;  // a verdict for each claim and machine
 };
 Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& run, bool redact);
 

@@ -9,6 +9,7 @@
 
 #include "controller/cli/detached.h"
 #include "controller/cli/process.h"
+#include "controller/cli/run_claims.h"
 #include "controller/cli/run_pipeline.h"
 #include "controller/cli/ship.h"
 #include "controller/cli/verbs.h"
@@ -28,6 +29,7 @@ struct Arguments {
   std::string only, out, keep, id, trust;
   int64_t runs = 0, warmup_rounds = -1;
   bool dry_run = false, yes = false, detach = false, json = false, untrusted = false, skip_unbuilt = false;
+  bool require_claims = false;
 };
 
 Result<std::string> absolute(const std::string& path) {
@@ -111,6 +113,10 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
                  "--trust-plan says that the plan is trusted, --untrusted that it is not: leave one out"};
   BENCHCTL_CHECK(parts.check_policy(plan, untrusted));
   BENCHCTL_CHECK(check_trust(plan, arguments.trust));
+  BENCHCTL_TRY(PlanClaims claims, read_plan_claims(plan, workloads));
+  if (arguments.require_claims && plan.claims.empty())
+    return Error{ErrorKind::kUsage, "--require-claims needs claims in [report] of the plan"};
+  plan.warnings.insert(plan.warnings.end(), claims.warnings.begin(), claims.warnings.end());
   if (arguments.dry_run) {
     BENCHCTL_CHECK(show_plan(plan, workloads, source.host, arguments.json, std::cout));
     return 0;
@@ -121,6 +127,8 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   RunRequest request;
   request.plan = std::move(plan);
   request.json = arguments.json;
+  request.claims = std::move(claims.claims);
+  request.require_claims = arguments.require_claims;
   request.id = arguments.id;
   request.runs_dir = parts.runs_dir();
   if (!arguments.out.empty()) {
@@ -146,6 +154,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
                                     "--id",     request.id, "--out",  request.runs_dir};
   if (untrusted) words.push_back("--untrusted");
   if (arguments.skip_unbuilt) words.push_back("--skip-unbuilt");
+  if (arguments.require_claims) words.push_back("--require-claims");
   for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   for (auto [name, value] : {std::pair("--only", arguments.only), std::pair("--keep", arguments.keep),
                              std::pair("--trust-plan", arguments.trust)})
@@ -174,6 +183,8 @@ Verb run_verb(Context& context, Parts& parts) {
                          "the plan may come from a stranger: only what [untrusted] of the policy allows");
             options.flag("--skip-unbuilt", a->skip_unbuilt,
                          "leave out arms that cannot be built here, also those that the plan names");
+            options.flag("--require-claims", a->require_claims,
+                         "exit 3 when a claim of the plan is not reproduced, or none could be tested");
             options.flag("--dry-run", a->dry_run, "show what would run, and stop");
             options.flag("--yes", a->yes, "do not ask before machines that cost money are made");
             options.flag("--detach", a->detach, "go on in the background; see attach");

@@ -17,6 +17,7 @@ std::vector<Verb> machine_verbs(Context& context, Parts& parts);
 Verb watchdog_verb(Context& context, Parts& parts);
 Verb logs_verb(Context& context, Parts& parts);
 Verb report_verb(Context& context, Parts& parts);
+Verb claims_verb(Context& context, Parts& parts);
 Verb probe_verb(Context& context, Parts& parts);
 Verb harden_verb(Context& context, Parts& parts);
 std::vector<Verb> plan_verbs(Context& context, Parts& parts);

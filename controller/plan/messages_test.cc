@@ -233,8 +233,6 @@ TEST(Messages, Doubts) {
        "5:8: warning: cpus in [fleet.a] asks for 4, this computer has 2"},
       {"timeout near the trial's length", "%HEAD%\n[limits]\ntrial_timeout = \"8s\"\n%FLEET%\n%CONCURRENT%",
        "4:17: warning: trial_timeout in [limits] is 8.00 s, and the longest trial takes about 6.00 s"},
-      {"claims", "%HEAD%\n%FLEET%\n%SUITE%\n[report]\nclaims = [\"claims/a.toml\"]",
-       "9:10: warning: claims are not available in this version: they are not checked"},
   };
   for (const Case& one : doubts) {
     auto plan = fixture::read(plan_text(one.text));

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "controller/plan/param_value.h"
 #include "controller/plan/sections.h"
 #include "lib/text.h"
 
@@ -44,11 +45,7 @@ const char* wanted(const ParamDecl& decl) {
   return "a value";
 }
 
-struct Checked {
-  std::string value;  // canonical
-  std::string wrong;  // why it cannot be used; empty when it can
-  std::string doubt;
-};
+using Checked = ParamValue;
 
 Checked refused(std::string why) {
   return {"", std::move(why), ""};
@@ -118,13 +115,7 @@ void read_param(TableReader& table, const ParamDecl& decl, Findings& findings, s
   const std::string label = decl.name + " in " + table.name();
   std::vector<std::string> read;
   for (const toml::Node* item : values_of(table, decl.name, *node, decl.list)) {
-    auto text = text_of(decl, *item);
-    if (!text) {
-      findings.error(item->place, label + " must be " + wanted(decl) + (decl.allow_auto ? " or \"auto\"" : "") +
-                                      ", not " + toml::kind_name(item->kind));
-      continue;
-    }
-    Checked checked = check_value(decl, *text);
+    Checked checked = param_value(decl, *item);
     if (!checked.wrong.empty()) {
       findings.error(item->place, label + " " + checked.wrong);
       continue;
@@ -148,6 +139,12 @@ std::vector<std::string> defaults_of(const ParamDecl& decl) {
 }
 
 }  // namespace
+
+ParamValue param_value(const ParamDecl& decl, const toml::Node& node) {
+  if (auto text = text_of(decl, node)) return check_value(decl, *text);
+  return refused(std::string("must be ") + wanted(decl) + (decl.allow_auto ? " or \"auto\"" : "") + ", not " +
+                 toml::kind_name(node.kind));
+}
 
 void read_params(const toml::Node* node, const ModeDecl& mode, PlanContext& context, Suite& suite) {
   for (const ParamDecl& decl : mode.params) suite.params[decl.name] = defaults_of(decl);

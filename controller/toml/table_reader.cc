@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/json.h"
 #include "lib/text.h"
 
 namespace benchctl {
@@ -60,6 +61,18 @@ void TableReader::integer(std::string_view key, int& out, int64_t min, int64_t m
   uint64_t value = static_cast<uint64_t>(out);
   integer(key, value, min, max);
   out = static_cast<int>(value);
+}
+
+void TableReader::number(std::string_view key, double& out, double min, double max) {
+  const toml::Node* value = get(key);
+  if (value == nullptr) return;
+  if (value->kind != Kind::kFloat && value->kind != Kind::kInteger)
+    return wrong(key, std::string("must be a number, not ") + toml::kind_name(value->kind));
+  // Written so that NaN is refused too.
+  if (!(value->number >= min && value->number <= max))
+    return wrong(
+        key, "must be from " + Json(min).dump() + " to " + Json(max).dump() + ", not " + Json(value->number).dump());
+  out = value->number;
 }
 
 void TableReader::duration(std::string_view key, int64_t& out_ms, int64_t min_ms, int64_t max_ms) {

@@ -27,6 +27,7 @@ class TableReader {
   void boolean(std::string_view key, bool& out);
   void integer(std::string_view key, int& out, int64_t min, int64_t max);
   void integer(std::string_view key, uint64_t& out, int64_t min, int64_t max);
+  void number(std::string_view key, double& out, double min, double max);  // an integer will do
   void duration(std::string_view key, int64_t& out_ms, int64_t min_ms, int64_t max_ms);
   void bytes(std::string_view key, int64_t& out, int64_t min, int64_t max);
   void percent(std::string_view key, double& share);  // "1%" -> 0.01; 0% to 100%
