@@ -83,13 +83,14 @@ TEST(Build, BunsProgramStandsAloneAndNeedsTheGlibcThatItsRecipeSays) {
   write_file(folder.path() + "/bunfig.toml", "preload = [\"./bad.js\"]\n");
   write_file(folder.path() + "/bad.js", "process.exit(9);\n");
   write_file(folder.path() + "/.env", "BENCHCTL_OUT=/absent\n");
-  const Words words = {"--mode",    "concurrent", "--workload", "read", "--workers", "1", "--duration", "0.05",
-                       "--warmup", "0"};
+  const Words words = {"--mode", "concurrent", "--workload", "read",     "--workers",
+                       "1",      "--duration", "0.05",       "--warmup", "0"};
   CommandResult ended = run_in(folder.path(), Words{program} + words);
   EXPECT_TRUE(ended.ok()) << ended.errors;
   auto workload = load_workload(BENCHCTL_SOURCE_DIR "/workloads/request_shape");
   ASSERT_TRUE(workload.ok());
-  CommandResult symbols = run_in("/", {"sh", "-c", "objdump -T \"$0\" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1", program});
+  CommandResult symbols =
+      run_in("/", {"sh", "-c", "objdump -T \"$0\" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1", program});
   EXPECT_EQ(symbols.output, "GLIBC_" + workload->build("bun")->min_glibc + "\n");
 }
 

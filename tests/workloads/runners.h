@@ -22,7 +22,8 @@
 namespace benchctl::testing_workloads {
 
 // Runners of both modes; a new one joins every test by its name here.
-inline const std::vector<std::string> kRunners = {"c_sqlite", "rust_rusqlite", "zig_sqlite", "go_ncruces", "bun_sqlite"};
+inline const std::vector<std::string> kRunners = {"c_sqlite", "rust_rusqlite", "zig_sqlite", "go_ncruces",
+                                                  "bun_sqlite"};
 
 // Those, and the arms that have sequential mode only.
 inline std::vector<std::string> sequential_runners() {

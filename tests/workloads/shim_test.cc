@@ -44,9 +44,9 @@ void copy_shim(const std::string& folder, const Fault& fault) {
 void build_lab(const std::string& root, const std::string& program, const std::string& warnings) {
   BuildContext context = shared_context();
   Toolchains toolchains(context);
-  auto found = toolchains.resolve({"cc", "sqlite"}, "x86-64-v2");
+  auto found = toolchains.resolve({"cc", "sqlite"}, BuildTarget{"x86_64", "x86-64-v2"});
   ASSERT_TRUE(found.ok()) << found.error().message;
-  std::vector<std::string> env = environment_of(context, *found, "x86-64-v2");
+  std::vector<std::string> env = environment_of(context, *found, BuildTarget{"x86_64", "x86-64-v2"});
   std::string sqlite = value_of(env, "SQLITE_DIR");
   std::vector<std::string> argv = {value_of(env, "CC"),
                                    "-std=c11",

@@ -7,22 +7,20 @@
 enum { PASSES = 5 };
 
 struct column {
-  sqlite3 *db;
-  sqlite3_stmt *fetch;
-  int64_t *values;
+  sqlite3* db;
+  sqlite3_stmt* fetch;
+  int64_t* values;
   int64_t reduce_ns;
 };
 
-static int64_t value_of(struct random *random)
-{
+static int64_t value_of(struct random* random) {
   return random_between(random, -1000000, 1000000);
 }
 
-static void fill(sqlite3 *db, int64_t rows)
-{
+static void fill(sqlite3* db, int64_t rows) {
   run_sql(db, "CREATE TABLE t(v INTEGER)");
   run_sql(db, "BEGIN");
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO t VALUES(?1)");
+  sqlite3_stmt* insert = prepare(db, "INSERT INTO t VALUES(?1)");
   struct random random = {.state = 11};
   for (int64_t i = 0; i < rows; i++) {
     sqlite3_bind_int64(insert, 1, value_of(&random));
@@ -32,8 +30,7 @@ static void fill(sqlite3 *db, int64_t rows)
   run_sql(db, "COMMIT");
 }
 
-static struct reduction in_sql(sqlite3_stmt *statement, bool sum_only)
-{
+static struct reduction in_sql(sqlite3_stmt* statement, bool sum_only) {
   if (!next_row(statement)) fail("an aggregate gives no row");
   struct reduction all = {sqlite3_column_int64(statement, 0), 0, 0};
   if (!sum_only) {
@@ -44,8 +41,7 @@ static struct reduction in_sql(sqlite3_stmt *statement, bool sum_only)
   return all;
 }
 
-static struct reduction outside(struct column *column, bool vectors, bool sum_only)
-{
+static struct reduction outside(struct column* column, bool vectors, bool sum_only) {
   int64_t count = 0;
   while (next_row(column->fetch)) column->values[count++] = sqlite3_column_int64(column->fetch, 0);
   sqlite3_reset(column->fetch);
@@ -59,14 +55,12 @@ static struct reduction outside(struct column *column, bool vectors, bool sum_on
   return all;
 }
 
-static uint64_t check_of(const struct reduction *all)
-{
+static uint64_t check_of(const struct reduction* all) {
   uint64_t digest = digest_number(DIGEST_START, all->sum);
   return digest_row_end(digest_number(digest_number(digest, all->min), all->max));
 }
 
-static uint64_t expected_check(int64_t rows, bool sum_only)
-{
+static uint64_t expected_check(int64_t rows, bool sum_only) {
   struct random random = {.state = 11};
   struct reduction all = {0, INT64_MAX, INT64_MIN};
   for (int64_t i = 0; i < rows; i++) {
@@ -79,10 +73,9 @@ static uint64_t expected_check(int64_t rows, bool sum_only)
   return check_of(&all);
 }
 
-static void run_case(const char *name, struct column *column, const struct options *options, bool sum_only)
-{
+static void run_case(const char* name, struct column* column, const struct options* options, bool sum_only) {
   const bool sql = options->arm == ARM_sql, vectors = options->arm == ARM_fetch_vector;
-  sqlite3_stmt *aggregate =
+  sqlite3_stmt* aggregate =
       prepare(column->db, sum_only ? "SELECT sum(v) FROM t" : "SELECT sum(v), min(v), max(v) FROM t");
   struct work work = {0};
   struct reduction all = sql ? in_sql(aggregate, sum_only) : outside(column, vectors, sum_only); /* warms up */
@@ -101,8 +94,7 @@ static void run_case(const char *name, struct column *column, const struct optio
     print_value(name, "reduce_share", "%", 100.0 * (double)column->reduce_ns / (double)work.wall_ns, 2, "none", &check);
 }
 
-void run_aggregate(const struct options *options)
-{
+void run_aggregate(const struct options* options) {
   struct column column = {.db = open_database(DATABASE_FILE, options->regime),
                           .values = allocate((size_t)options->items, sizeof(int64_t))};
   fill(column.db, options->items);

@@ -7,8 +7,7 @@
 enum { NAME_BYTES = 32 };
 static const char payload[] = "payload payload payload payload";
 
-static uint64_t expected_check(int64_t rows)
-{
+static uint64_t expected_check(int64_t rows) {
   uint64_t digest = DIGEST_START;
   for (int64_t i = 1; i <= rows; i++) {
     char name[NAME_BYTES];
@@ -21,15 +20,14 @@ static uint64_t expected_check(int64_t rows)
   return digest;
 }
 
-static uint64_t check_of(sqlite3 *db, int64_t rows)
-{
+static uint64_t check_of(sqlite3* db, int64_t rows) {
   uint64_t digest = DIGEST_START;
-  sqlite3_stmt *statement = prepare(db, "SELECT id, name, payload FROM t WHERE id <= ?1 ORDER BY id");
+  sqlite3_stmt* statement = prepare(db, "SELECT id, name, payload FROM t WHERE id <= ?1 ORDER BY id");
   sqlite3_bind_int64(statement, 1, rows);
   while (next_row(statement)) {
     digest = digest_number(digest, sqlite3_column_int64(statement, 0));
     for (int i = 1; i < 3; i++) {
-      const void *text = sqlite3_column_text(statement, i);
+      const void* text = sqlite3_column_text(statement, i);
       digest = digest_column(digest, text, (size_t)sqlite3_column_bytes(statement, i));
     }
     digest = digest_row_end(digest);
@@ -38,16 +36,15 @@ static uint64_t check_of(sqlite3 *db, int64_t rows)
   return digest;
 }
 
-void run_batch_insert(const struct options *options)
-{
+void run_batch_insert(const struct options* options) {
   const bool one = options->arm == ARM_one_transaction;
   const int64_t rows = one ? options->items : options->autocommit_items;
-  sqlite3 *db = open_database(DATABASE_FILE, options->regime);
+  sqlite3* db = open_database(DATABASE_FILE, options->regime);
   if (options->arm == ARM_autocommit_sync_off) run_sql(db, "PRAGMA synchronous=OFF");
   run_sql(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT, payload TEXT)");
   char(*names)[NAME_BYTES] = allocate((size_t)rows, NAME_BYTES);
   for (int64_t i = 0; i < rows; i++) snprintf(names[i], NAME_BYTES, "name-%lld", (long long)(i + 1));
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO t(name, payload) VALUES(?1, ?2)");
+  sqlite3_stmt* insert = prepare(db, "INSERT INTO t(name, payload) VALUES(?1, ?2)");
 
   struct work work = {0};
   start_work(&work);

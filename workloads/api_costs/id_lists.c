@@ -5,18 +5,16 @@
 
 #include "bench.h"
 
-void write_code(char *code, int64_t id)
-{
+void write_code(char* code, int64_t id) {
   snprintf(code, CODE_BYTES, "c\"%lld\\'%lld", (long long)(id % 7), (long long)id);
 }
 
-struct id_lists make_id_lists(int64_t rows, int64_t lists, int64_t n)
-{
+struct id_lists make_id_lists(int64_t rows, int64_t lists, int64_t n) {
   const size_t all = (size_t)(lists * n);
   struct id_lists made = {.ids = allocate(all, sizeof *made.ids),
                           .codes = allocate(all, sizeof *made.codes),
                           .texts = allocate(all, CODE_BYTES)};
-  int64_t *pool = allocate((size_t)rows, sizeof *pool);
+  int64_t* pool = allocate((size_t)rows, sizeof *pool);
   for (int64_t i = 0; i < rows; i++) pool[i] = i + 1;
   struct random random = {.state = (uint64_t)n};
   for (int64_t list = 0; list < lists; list++)
@@ -33,15 +31,13 @@ struct id_lists make_id_lists(int64_t rows, int64_t lists, int64_t n)
   return made;
 }
 
-void free_id_lists(struct id_lists *lists)
-{
+void free_id_lists(struct id_lists* lists) {
   free(lists->ids);
   free(lists->codes);
   free(lists->texts);
 }
 
-static char *write_number(char *to, int64_t id)
-{
+static char* write_number(char* to, int64_t id) {
   char digits[24];
   int count = 0;
   do digits[count++] = (char)('0' + id % 10);
@@ -50,8 +46,7 @@ static char *write_number(char *to, int64_t id)
   return to;
 }
 
-static char *write_string(char *to, const char *text)
-{
+static char* write_string(char* to, const char* text) {
   *to++ = '"';
   for (; *text; text++) {
     if (*text == '"' || *text == '\\') *to++ = '\\';
@@ -61,9 +56,8 @@ static char *write_string(char *to, const char *text)
   return to;
 }
 
-size_t write_json_list(char *to, const struct id_list *list, bool texts)
-{
-  char *end = to;
+size_t write_json_list(char* to, const struct id_list* list, bool texts) {
+  char* end = to;
   *end++ = '[';
   for (int64_t i = 0; i < list->count; i++) {
     if (i) *end++ = ',';

@@ -8,16 +8,16 @@
 
 const char program[] = "api_costs";
 
-static const char *const mode_names[] = {"batch_insert", "random_read", "in_list",    "prepare_cost",
+static const char* const mode_names[] = {"batch_insert", "random_read", "in_list",    "prepare_cost",
                                          "aggregate",    "reads",       "temp_store", NULL};
 #define NAME(mode, name) #name,
-static const char *const arm_names[] = {ARMS(NAME) NULL};
+static const char* const arm_names[] = {ARMS(NAME) NULL};
 #undef NAME
 #define MODE(mode, name) mode,
 static const enum mode mode_of_arm[] = {ARMS(MODE)};
 #undef MODE
 
-static void (*const experiments[MODE_COUNT])(const struct options *) = {
+static void (*const experiments[MODE_COUNT])(const struct options*) = {
     run_batch_insert, run_random_read, run_in_list, run_prepare_cost, run_aggregate, run_reads, run_temp_store};
 /* How many items an experiment has unless it is told. */
 static const int64_t default_items[MODE_COUNT] = {10000, 20000, 20000, 20000, 200000, 100000, 100000};
@@ -27,21 +27,18 @@ static const char help[] =
     "mmap turns I/O errors into SIGBUS; synchronous=OFF risks a corrupt file; WAL with NORMAL may lose the last "
     "commits\n";
 
-static void print_info(void)
-{
+static void print_info(void) {
   print_program_info(COMPILER, BUILD_FLAGS, SQLITE_FLAGS);
 }
 
 /* An option that the mode does not look at would be a misunderstanding. */
-static void refuse_foreign(const struct option_spec *spec, const struct options *options, unsigned modes)
-{
+static void refuse_foreign(const struct option_spec* spec, const struct options* options, unsigned modes) {
   if (spec->given && !(modes >> options->mode & 1u))
     usage("%s is not for --mode %s", spec->name, mode_names[options->mode]);
 }
 
-static struct options parse(int argc, char **argv)
-{
-  static const char *const transaction_names[] = {"none", "held", NULL};
+static struct options parse(int argc, char** argv) {
+  static const char* const transaction_names[] = {"none", "held", NULL};
   static struct options options = {
       .autocommit_items = 10000, .megabytes = 45, .rows = 50000, .largest = 1000, .bytes = 64};
   int mode = 0, arm = 0, regime = 0, transaction = 0, measure = 0;
@@ -110,8 +107,7 @@ static struct options parse(int argc, char **argv)
   return options;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   struct options options = parse(argc, argv);
   remove_database(DATABASE_FILE);
   check_reductions();

@@ -9,16 +9,14 @@ typedef uint64_t unsigned_vector __attribute__((vector_size(32)));
 enum { LANES = 4 };
 
 /* Not by value: how such a vector is returned depends on the instruction set. */
-static inline void load(unsigned_vector *loaded, const int64_t *values)
-{
+static inline void load(unsigned_vector* loaded, const int64_t* values) {
   memcpy(loaded, values, sizeof *loaded);
 }
 
 /* The plain loop stays plain: at -O2 newer compilers would make vectors of it. */
 #define PLAIN __attribute__((noinline, optimize("no-tree-vectorize")))
 
-PLAIN struct reduction reduce_scalar(const int64_t *values, int64_t count)
-{
+PLAIN struct reduction reduce_scalar(const int64_t* values, int64_t count) {
   struct reduction all = {0, INT64_MAX, INT64_MIN};
   uint64_t sum = 0;
   for (int64_t i = 0; i < count; i++) {
@@ -30,15 +28,13 @@ PLAIN struct reduction reduce_scalar(const int64_t *values, int64_t count)
   return all;
 }
 
-PLAIN int64_t sum_scalar(const int64_t *values, int64_t count)
-{
+PLAIN int64_t sum_scalar(const int64_t* values, int64_t count) {
   uint64_t sum = 0;
   for (int64_t i = 0; i < count; i++) sum += (uint64_t)values[i];
   return (int64_t)sum;
 }
 
-__attribute__((noinline)) struct reduction reduce_vector(const int64_t *values, int64_t count)
-{
+__attribute__((noinline)) struct reduction reduce_vector(const int64_t* values, int64_t count) {
   unsigned_vector sums = {0};
   vector mins = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}, maxs = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
   int64_t i = 0;
@@ -63,8 +59,7 @@ __attribute__((noinline)) struct reduction reduce_vector(const int64_t *values, 
   return all;
 }
 
-__attribute__((noinline)) int64_t sum_vector(const int64_t *values, int64_t count)
-{
+__attribute__((noinline)) int64_t sum_vector(const int64_t* values, int64_t count) {
   unsigned_vector sums = {0};
   int64_t i = 0;
   for (; i + LANES <= count; i += LANES) {
@@ -77,8 +72,7 @@ __attribute__((noinline)) int64_t sum_vector(const int64_t *values, int64_t coun
   return (int64_t)sum;
 }
 
-void check_reductions(void)
-{
+void check_reductions(void) {
   enum { LONGEST = 80 };
   int64_t values[LONGEST];
   struct random random = {.state = 80};

@@ -8,23 +8,20 @@
 /* A key is half of a random number in digits and a tail; 100 bytes, so that 100,000 of them are five caches. */
 enum { KEY_DIGITS = 8, KEY_BYTES = 100, KEY_SEED = 23, GROUPS = 5000 };
 
-static void write_key(char *key, struct random *random)
-{
+static void write_key(char* key, struct random* random) {
   snprintf(key, KEY_BYTES + 1, "%08llx", (unsigned long long)(random_next(random) >> 32));
   memset(key + KEY_DIGITS, 'x', KEY_BYTES - KEY_DIGITS);
 }
 
-static int64_t group_of(int64_t id)
-{
+static int64_t group_of(int64_t id) {
   return id * 7919 % GROUPS;
 }
 
 /* Fills t and gives the sum of the digests of its keys. */
-static uint64_t fill(sqlite3 *db, int64_t rows)
-{
+static uint64_t fill(sqlite3* db, int64_t rows) {
   run_sql(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, grp INTEGER, k TEXT)");
   run_sql(db, "BEGIN");
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO t VALUES(?1, ?2, ?3)");
+  sqlite3_stmt* insert = prepare(db, "INSERT INTO t VALUES(?1, ?2, ?3)");
   struct random random = {.state = KEY_SEED};
   uint64_t keys = 0;
   for (int64_t id = 1; id <= rows; id++) {
@@ -42,15 +39,14 @@ static uint64_t fill(sqlite3 *db, int64_t rows)
 }
 
 /* Every key once, and none before a smaller one. */
-static void order_by(sqlite3 *db, const struct options *options, uint64_t keys)
-{
-  sqlite3_stmt *statement = prepare(db, "SELECT k FROM t ORDER BY k");
+static void order_by(sqlite3* db, const struct options* options, uint64_t keys) {
+  sqlite3_stmt* statement = prepare(db, "SELECT k FROM t ORDER BY k");
   struct work work = {0};
   char last[KEY_BYTES] = "";
   uint64_t found = 0;
   start_work(&work);
   while (next_row(statement)) {
-    const void *key = sqlite3_column_text(statement, 0);
+    const void* key = sqlite3_column_text(statement, 0);
     if (sqlite3_column_bytes(statement, 0) != KEY_BYTES || memcmp(key, last, KEY_BYTES) < 0)
       fail("temp_store/order_by: out of order");
     memcpy(last, key, KEY_BYTES);
@@ -67,18 +63,16 @@ struct group {
   char largest[KEY_BYTES + 1];
 };
 
-static uint64_t group_check(const struct group *group)
-{
+static uint64_t group_check(const struct group* group) {
   uint64_t digest = digest_number(digest_number(digest_number(DIGEST_START, group->number), group->count), group->sum);
   return digest_row_end(digest_column(digest, group->largest, KEY_BYTES));
 }
 
-static uint64_t expected_groups(int64_t rows)
-{
-  struct group *groups = allocate(GROUPS, sizeof *groups);
+static uint64_t expected_groups(int64_t rows) {
+  struct group* groups = allocate(GROUPS, sizeof *groups);
   struct random random = {.state = KEY_SEED};
   for (int64_t id = 1; id <= rows; id++) {
-    struct group *group = &groups[group_of(id)];
+    struct group* group = &groups[group_of(id)];
     char key[KEY_BYTES + 1];
     write_key(key, &random);
     group->number = group_of(id);
@@ -94,9 +88,8 @@ static uint64_t expected_groups(int64_t rows)
 }
 
 /* max(k) makes the keys pass through the sorter that groups. */
-static void group_by(sqlite3 *db, const struct options *options)
-{
-  sqlite3_stmt *statement = prepare(db, "SELECT grp, count(*), sum(id), max(k) FROM t GROUP BY grp");
+static void group_by(sqlite3* db, const struct options* options) {
+  sqlite3_stmt* statement = prepare(db, "SELECT grp, count(*), sum(id), max(k) FROM t GROUP BY grp");
   struct work work = {0};
   uint64_t found = 0;
   start_work(&work);
@@ -104,7 +97,7 @@ static void group_by(sqlite3 *db, const struct options *options)
     struct group group = {.number = sqlite3_column_int64(statement, 0),
                           .count = sqlite3_column_int64(statement, 1),
                           .sum = sqlite3_column_int64(statement, 2)};
-    snprintf(group.largest, sizeof group.largest, "%s", (const char *)sqlite3_column_text(statement, 3));
+    snprintf(group.largest, sizeof group.largest, "%s", (const char*)sqlite3_column_text(statement, 3));
     found += group_check(&group);
   }
   stop_work(&work);
@@ -113,16 +106,15 @@ static void group_by(sqlite3 *db, const struct options *options)
   print_work("temp_store/group_by", &work, options->items, options->measure, found);
 }
 
-static void temp_table(sqlite3 *db, const struct options *options, uint64_t keys)
-{
+static void temp_table(sqlite3* db, const struct options* options, uint64_t keys) {
   struct work work = {0};
   start_work(&work);
   run_sql(db, "CREATE TEMP TABLE copy AS SELECT id, k FROM t; CREATE INDEX temp.copy_k ON copy(k)");
   stop_work(&work);
-  sqlite3_stmt *statement = prepare(db, "SELECT k FROM copy INDEXED BY copy_k ORDER BY k");
+  sqlite3_stmt* statement = prepare(db, "SELECT k FROM copy INDEXED BY copy_k ORDER BY k");
   uint64_t found = 0;
   while (next_row(statement)) {
-    const void *key = sqlite3_column_text(statement, 0);
+    const void* key = sqlite3_column_text(statement, 0);
     found += digest_bytes(DIGEST_START, key, (size_t)sqlite3_column_bytes(statement, 0));
   }
   sqlite3_finalize(statement);
@@ -130,9 +122,8 @@ static void temp_table(sqlite3 *db, const struct options *options, uint64_t keys
   print_work("temp_store/temp_table", &work, options->items, options->measure, found);
 }
 
-void run_temp_store(const struct options *options)
-{
-  sqlite3 *db = open_database(DATABASE_FILE, options->regime);
+void run_temp_store(const struct options* options) {
+  sqlite3* db = open_database(DATABASE_FILE, options->regime);
   run_sql(db, options->arm == ARM_temp_memory ? "PRAGMA temp_store=MEMORY" : "PRAGMA temp_store=FILE");
   uint64_t keys = fill(db, options->items);
   order_by(db, options, keys);

@@ -5,23 +5,21 @@
 
 struct checkpoints checkpoints;
 
-static sqlite3_vfs *below;
+static sqlite3_vfs* below;
 /* The methods of the default VFS, and copies with ours in two places. It has one table for each kind of file. */
 static const sqlite3_io_methods *database_below, *wal_below;
 static sqlite3_io_methods database_methods, wal_methods;
 static int64_t wal_sync_began_ns, copy_began_ns;
 static int copied; /* a checkpoint has copied its pages and may still sync the database */
 
-static int sync_wal(sqlite3_file *file, int flags)
-{
+static int sync_wal(sqlite3_file* file, int flags) {
   wal_sync_began_ns = now_ns();
   return wal_below->xSync(file, flags);
 }
 
 /* A checkpoint syncs the WAL, says START, copies, says DONE, and syncs the database if all of the WAL was copied. In
    WAL mode nothing else syncs the database. */
-static int control_database(sqlite3_file *file, int operation, void *argument)
-{
+static int control_database(sqlite3_file* file, int operation, void* argument) {
   if (operation == SQLITE_FCNTL_CKPT_START) {
     checkpoints.count++;
     copy_began_ns = now_ns();
@@ -33,8 +31,7 @@ static int control_database(sqlite3_file *file, int operation, void *argument)
   return database_below->xFileControl(file, operation, argument);
 }
 
-static int sync_database(sqlite3_file *file, int flags)
-{
+static int sync_database(sqlite3_file* file, int flags) {
   int64_t began = now_ns();
   int rc = database_below->xSync(file, flags);
   if (copied) checkpoints.ns += now_ns() - began;
@@ -42,8 +39,7 @@ static int sync_database(sqlite3_file *file, int flags)
   return rc;
 }
 
-static int open_watched(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flags_out)
-{
+static int open_watched(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* flags_out) {
   (void)vfs;
   int rc = below->xOpen(below, name, file, flags, flags_out);
   if (rc != SQLITE_OK || !file->pMethods) return rc;
@@ -62,8 +58,7 @@ static int open_watched(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
   return rc;
 }
 
-void register_watching_vfs(void)
-{
+void register_watching_vfs(void) {
   static sqlite3_vfs watching;
   below = sqlite3_vfs_find(NULL);
   if (!below) fail("this SQLite has no VFS");

@@ -7,13 +7,11 @@
 
 static const char content[] = "A remark of a usual length, about as long as what people write below a picture.";
 
-static void write_hex(char *to, int digits, uint64_t value)
-{
+static void write_hex(char* to, int digits, uint64_t value) {
   for (int i = digits - 1; i >= 0; i--, value >>= 4) to[i] = "0123456789abcdef"[value & 15];
 }
 
-struct comment comment_of(int64_t row)
-{
+struct comment comment_of(int64_t row) {
   struct comment comment;
   struct random random = {.state = (uint64_t)row << 8};
   write_hex(comment.id, 16, random_next(&random));
@@ -24,8 +22,7 @@ struct comment comment_of(int64_t row)
   return comment;
 }
 
-void create_comments(sqlite3 *db)
-{
+void create_comments(sqlite3* db) {
   run_sql(db,
           "CREATE TABLE comment(id TEXT PRIMARY KEY, creator INTEGER, reply_to TEXT, created INTEGER, content TEXT);"
           "CREATE INDEX comment_creator ON comment(creator);"
@@ -33,13 +30,11 @@ void create_comments(sqlite3 *db)
           "CREATE INDEX comment_created ON comment(created)");
 }
 
-sqlite3_stmt *prepare_insert(sqlite3 *db)
-{
+sqlite3_stmt* prepare_insert(sqlite3* db) {
   return prepare(db, "INSERT INTO comment VALUES(?1, ?2, ?3, ?4, ?5)");
 }
 
-void insert_comment(sqlite3_stmt *insert, const struct comment *comment)
-{
+void insert_comment(sqlite3_stmt* insert, const struct comment* comment) {
   sqlite3_bind_text(insert, 1, comment->id, ID_BYTES, SQLITE_STATIC);
   sqlite3_bind_int64(insert, 2, comment->creator);
   sqlite3_bind_text(insert, 3, comment->reply_to, REPLY_BYTES, SQLITE_STATIC);
@@ -48,17 +43,15 @@ void insert_comment(sqlite3_stmt *insert, const struct comment *comment)
   run_statement(insert);
 }
 
-static uint64_t digest_comment(uint64_t digest, const struct comment *comment)
-{
+static uint64_t digest_comment(uint64_t digest, const struct comment* comment) {
   digest = digest_number(digest_column(digest, comment->id, ID_BYTES), comment->creator);
   digest = digest_number(digest_column(digest, comment->reply_to, REPLY_BYTES), comment->created);
   return digest_row_end(digest_column(digest, content, sizeof content - 1));
 }
 
-static uint64_t digest_row(uint64_t digest, sqlite3_stmt *statement)
-{
+static uint64_t digest_row(uint64_t digest, sqlite3_stmt* statement) {
   for (int i = 0; i < 5; i++) {
-    const void *text = sqlite3_column_text(statement, i);
+    const void* text = sqlite3_column_text(statement, i);
     digest = digest_column(digest, text, (size_t)sqlite3_column_bytes(statement, i));
   }
   return digest_row_end(digest);
@@ -66,8 +59,7 @@ static uint64_t digest_row(uint64_t digest, sqlite3_stmt *statement)
 
 /* What only the indexes say: read from each alone, since a query that needs no other column never looks at the table.
  */
-static void check_indexes(sqlite3 *db, int64_t rows, int64_t creators, int64_t replies, int64_t created)
-{
+static void check_indexes(sqlite3* db, int64_t rows, int64_t creators, int64_t replies, int64_t created) {
   static const struct {
     const char *name, *sum;
   } indexes[] = {
@@ -82,9 +74,8 @@ static void check_indexes(sqlite3 *db, int64_t rows, int64_t creators, int64_t r
     must_equal(indexes[i].name, (uint64_t)query_number(db, indexes[i].sum), (uint64_t)expected[i]);
 }
 
-uint64_t check_comments(sqlite3 *db, int64_t rows)
-{
-  sqlite3_stmt *statement = prepare(db, "SELECT id, creator, reply_to, created, content FROM comment ORDER BY rowid");
+uint64_t check_comments(sqlite3* db, int64_t rows) {
+  sqlite3_stmt* statement = prepare(db, "SELECT id, creator, reply_to, created, content FROM comment ORDER BY rowid");
   uint64_t found = DIGEST_START, expected = DIGEST_START;
   int64_t count = 0, creators = 0, replies = 0, created = 0;
   while (next_row(statement)) {

@@ -9,22 +9,20 @@
 #include "reader.h"
 
 struct load {
-  const struct options *options;
-  sqlite3 *db;
+  const struct options* options;
+  sqlite3* db;
   struct work work, close; /* `work` covers the close too */
   int64_t wal_peak;
   int64_t curve_rows, curve_ns; /* at the last point of the curve */
 };
 
-static void measure_wal(struct load *load)
-{
+static void measure_wal(struct load* load) {
   struct stat status;
   if (stat(DATABASE_FILE "-wal", &status) == 0 && status.st_size > load->wal_peak) load->wal_peak = status.st_size;
 }
 
 /* The clock stands still while a point is printed. */
-static void add_to_curve(struct load *load, int64_t rows)
-{
+static void add_to_curve(struct load* load, int64_t rows) {
   const bool whole_step = rows - load->curve_rows >= load->options->curve_step;
   if (!whole_step && rows < load->options->items) return;
   stop_work(&load->work);
@@ -40,16 +38,14 @@ static void add_to_curve(struct load *load, int64_t rows)
 }
 
 /* With a reader the checkpoint may find the WAL in use; then the next one may do better. */
-static void truncate_wal(struct load *load)
-{
+static void truncate_wal(struct load* load) {
   int rc = sqlite3_wal_checkpoint_v2(load->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
   if ((rc & 0xff) == SQLITE_BUSY && load->options->mode == LOAD_WITH_READER) return;
   must_be_ok(load->db, rc, "wal_checkpoint(TRUNCATE)");
 }
 
-static void insert_all(struct load *load)
-{
-  const struct options *options = load->options;
+static void insert_all(struct load* load) {
+  const struct options* options = load->options;
   sqlite3_stmt *insert = prepare_insert(load->db), *begin = prepare(load->db, "BEGIN"),
                *commit = prepare(load->db, "COMMIT");
   start_work(&load->work);
@@ -70,8 +66,7 @@ static void insert_all(struct load *load)
   stop_work(&load->work);
 }
 
-static void close_load(struct load *load)
-{
+static void close_load(struct load* load) {
   start_work(&load->work);
   start_work(&load->close);
   close_database(load->db);
@@ -79,10 +74,9 @@ static void close_load(struct load *load)
   stop_work(&load->work);
 }
 
-static void time_reads(const struct options *options, const char *name)
-{
-  sqlite3 *db = open_for_reads();
-  sqlite3_stmt *select = prepare_read(db);
+static void time_reads(const struct options* options, const char* name) {
+  sqlite3* db = open_for_reads();
+  sqlite3_stmt* select = prepare_read(db);
   struct random random = {.state = 31};
   struct work work = {0};
   start_work(&work);
@@ -93,9 +87,8 @@ static void time_reads(const struct options *options, const char *name)
   print_work(name, &work, options->reads, options->measure, (uint64_t)options->reads);
 }
 
-static void print_load(const struct load *load, int64_t insert_ns, const struct checkpoints *during, uint64_t check)
-{
-  const struct work *work = &load->work;
+static void print_load(const struct load* load, int64_t insert_ns, const struct checkpoints* during, uint64_t check) {
+  const struct work* work = &load->work;
   if (load->options->measure == MEASURE_TIME) {
     print_value("load", "time", "ms", (double)work->wall_ns / 1e6, 3, "lower", &check);
     print_value("load", "cpu", "ms", (double)work->cpu_ns / 1e6, 3, "lower", &check);
@@ -109,8 +102,7 @@ static void print_load(const struct load *load, int64_t insert_ns, const struct 
   print_value("load", "wal_peak", "bytes", (double)load->wal_peak, 0, "lower", &check);
 }
 
-void run_load(const struct options *options)
-{
+void run_load(const struct options* options) {
   struct load load = {.options = options};
   struct reader reader = {0};
   load.db = open_for_load(options);
@@ -128,7 +120,7 @@ void run_load(const struct options *options)
   close_load(&load);
   const struct checkpoints during = {checkpoints.count - before.count, checkpoints.ns - before.ns};
   if (options->mode == LOAD_THEN_READ) time_reads(options, "read/checkpointed");
-  sqlite3 *db = open_for_reads();
+  sqlite3* db = open_for_reads();
   uint64_t check = check_comments(db, options->items);
   close_database(db);
   print_load(&load, insert_ns, &during, check);

@@ -8,22 +8,20 @@
 
 const char program[] = "bulk_load";
 
-static const char *const mode_names[] = {"load", "load_with_reader", "load_then_read", NULL};
-static const char *const synchronous_names[] = {"normal", "full", NULL};
-static const char *const log_names[] = {"none", "sql", NULL};
+static const char* const mode_names[] = {"load", "load_with_reader", "load_then_read", NULL};
+static const char* const synchronous_names[] = {"normal", "full", NULL};
+static const char* const log_names[] = {"none", "sql", NULL};
 
 static const char help[] =
     "bulk_load --mode load|load_with_reader|load_then_read: comments in transactions, the last checkpoint on the "
     "clock\n"
     "synchronous=NORMAL in WAL mode may lose the last commits when power fails; the file stays sound\n";
 
-static void print_info(void)
-{
+static void print_info(void) {
   print_program_info(COMPILER, BUILD_FLAGS, SQLITE_FLAGS);
 }
 
-static struct options parse(int argc, char **argv)
-{
+static struct options parse(int argc, char** argv) {
   static struct options options = {.items = 100000,
                                    .batch = 1000,
                                    .curve_step = 100000,
@@ -81,8 +79,7 @@ static struct options parse(int argc, char **argv)
   return options;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   struct options options = parse(argc, argv);
   remove_database(DATABASE_FILE);
   register_watching_vfs();

@@ -20,18 +20,16 @@ struct latencies {
 static const struct timespec pause_between = {.tv_nsec = 1000000};
 
 /* Until the other end is closed, also by the end of the loading process. */
-static bool stopped(int stop)
-{
+static bool stopped(int stop) {
   char byte;
   return read(stop, &byte, 1) == 0;
 }
 
-static void read_snapshots(const struct options *options, int stop, int answer)
-{
+static void read_snapshots(const struct options* options, int stop, int answer) {
   struct numbers took = {0};
   struct random random = {.state = 29};
-  sqlite3 *db = open_for_reads();
-  sqlite3_stmt *select = prepare_read(db);
+  sqlite3* db = open_for_reads();
+  sqlite3_stmt* select = prepare_read(db);
   bool ready = false;
   while (!stopped(stop)) {
     run_sql(db, "BEGIN");
@@ -54,13 +52,11 @@ static void read_snapshots(const struct options *options, int stop, int answer)
   if (write(answer, &found, sizeof found) != sizeof found) fail("the reader cannot say what it has read");
 }
 
-static void make_pipe(int ends[2])
-{
+static void make_pipe(int ends[2]) {
   if (pipe2(ends, O_CLOEXEC) != 0) fail("no pipe to the reader");
 }
 
-struct reader start_reader(const struct options *options)
-{
+struct reader start_reader(const struct options* options) {
   int stop[2], answer[2];
   make_pipe(stop);
   make_pipe(answer);
@@ -82,8 +78,7 @@ struct reader start_reader(const struct options *options)
   return (struct reader){process, stop[1], answer[0]};
 }
 
-void finish_reader(struct reader *reader)
-{
+void finish_reader(struct reader* reader) {
   struct latencies found;
   int status = 0;
   close(reader->stop);

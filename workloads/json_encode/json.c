@@ -9,16 +9,14 @@
 
 enum { NUMBER_BYTES = 32, ESCAPE_BYTES = 6 };
 
-void reserve(struct json *json, size_t more)
-{
+void reserve(struct json* json, size_t more) {
   if (json->size + more <= json->room) return;
   json->room = 2 * (json->size + more);
   json->text = realloc(json->text, json->room);
   if (!json->text) fail("out of memory for %zu bytes of JSON", json->room);
 }
 
-static void put_digits(struct json *json, uint64_t value)
-{
+static void put_digits(struct json* json, uint64_t value) {
   char digits[NUMBER_BYTES];
   int count = 0;
   do digits[count++] = (char)('0' + value % 10);
@@ -26,17 +24,15 @@ static void put_digits(struct json *json, uint64_t value)
   while (count) put_byte(json, digits[--count]);
 }
 
-void put_integer(struct json *json, int64_t value)
-{
+void put_integer(struct json* json, int64_t value) {
   reserve(json, NUMBER_BYTES);
   if (value < 0) put_byte(json, '-');
   put_digits(json, value < 0 ? UINT64_C(0) - (uint64_t)value : (uint64_t)value);
 }
 
-void put_real(struct json *json, double value)
-{
+void put_real(struct json* json, double value) {
   reserve(json, NUMBER_BYTES);
-  char *end = json->text + json->size;
+  char* end = json->text + json->size;
   if (isinf(value)) {
     json->size += (size_t)sprintf(end, "%s1e999", value < 0 ? "-" : "");
   } else if (fabs(value) < 1e15 && value == (double)(int64_t)value) {
@@ -49,8 +45,7 @@ void put_real(struct json *json, double value)
   }
 }
 
-static void put_escaped(struct json *json, unsigned char byte)
-{
+static void put_escaped(struct json* json, unsigned char byte) {
   static const char hex[] = "0123456789abcdef";
   put_byte(json, '\\');
   if (byte == '"' || byte == '\\') {
@@ -63,8 +58,7 @@ static void put_escaped(struct json *json, unsigned char byte)
   put_byte(json, hex[byte & 15]);
 }
 
-void put_text(struct json *json, const unsigned char *bytes, size_t size)
-{
+void put_text(struct json* json, const unsigned char* bytes, size_t size) {
   reserve(json, ESCAPE_BYTES * size + 2);
   put_byte(json, '"');
   for (size_t i = 0; i < size; i++) {
@@ -76,8 +70,7 @@ void put_text(struct json *json, const unsigned char *bytes, size_t size)
   put_byte(json, '"');
 }
 
-void put_blob(struct json *json, const unsigned char *bytes, size_t size)
-{
+void put_blob(struct json* json, const unsigned char* bytes, size_t size) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   reserve(json, (size + 2) / 3 * 4 + 2);
   put_byte(json, '"');
@@ -96,8 +89,7 @@ void put_blob(struct json *json, const unsigned char *bytes, size_t size)
   put_byte(json, '"');
 }
 
-void put_null(struct json *json)
-{
+void put_null(struct json* json) {
   reserve(json, 4);
   memcpy(json->text + json->size, "null", 4);
   json->size += 4;

@@ -1,49 +1,56 @@
 #include "loops.h"
 
-static void put_column(sqlite3_stmt *statement, int i, struct json *json)
-{
+static void put_column(sqlite3_stmt* statement, int i, struct json* json) {
   switch (sqlite3_column_type(statement, i)) {
-    case SQLITE_INTEGER: put_integer(json, sqlite3_column_int64(statement, i)); break;
-    case SQLITE_FLOAT: put_real(json, sqlite3_column_double(statement, i)); break;
+    case SQLITE_INTEGER:
+      put_integer(json, sqlite3_column_int64(statement, i));
+      break;
+    case SQLITE_FLOAT:
+      put_real(json, sqlite3_column_double(statement, i));
+      break;
     case SQLITE_TEXT: {
       /* The text first: asking for it may convert the value, which changes its size. */
-      const unsigned char *text = sqlite3_column_text(statement, i);
+      const unsigned char* text = sqlite3_column_text(statement, i);
       put_text(json, text, (size_t)sqlite3_column_bytes(statement, i));
       break;
     }
     case SQLITE_BLOB: {
-      const void *blob = sqlite3_column_blob(statement, i);
+      const void* blob = sqlite3_column_blob(statement, i);
       put_blob(json, blob, (size_t)sqlite3_column_bytes(statement, i));
       break;
     }
-    default: put_null(json);
+    default:
+      put_null(json);
   }
 }
 
-static void put_value(sqlite3_stmt *statement, int i, struct json *json)
-{
-  sqlite3_value *value = sqlite3_column_value(statement, i);
+static void put_value(sqlite3_stmt* statement, int i, struct json* json) {
+  sqlite3_value* value = sqlite3_column_value(statement, i);
   switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER: put_integer(json, sqlite3_value_int64(value)); break;
-    case SQLITE_FLOAT: put_real(json, sqlite3_value_double(value)); break;
+    case SQLITE_INTEGER:
+      put_integer(json, sqlite3_value_int64(value));
+      break;
+    case SQLITE_FLOAT:
+      put_real(json, sqlite3_value_double(value));
+      break;
     case SQLITE_TEXT: {
-      const unsigned char *text = sqlite3_value_text(value); /* first, as above */
+      const unsigned char* text = sqlite3_value_text(value); /* first, as above */
       put_text(json, text, (size_t)sqlite3_value_bytes(value));
       break;
     }
     case SQLITE_BLOB: {
-      const void *blob = sqlite3_value_blob(value);
+      const void* blob = sqlite3_value_blob(value);
       put_blob(json, blob, (size_t)sqlite3_value_bytes(value));
       break;
     }
-    default: put_null(json);
+    default:
+      put_null(json);
   }
 }
 
 /* Copied into each of the two loops, so that both call nothing but SQLite and the encoder. */
-static inline __attribute__((always_inline)) void encode(sqlite3_stmt *statement, struct json *json,
-                                                         void (*put)(sqlite3_stmt *, int, struct json *))
-{
+static inline __attribute__((always_inline)) void encode(sqlite3_stmt* statement, struct json* json,
+                                                         void (*put)(sqlite3_stmt*, int, struct json*)) {
   const int columns = sqlite3_column_count(statement);
   char before_row = '[';
   json->size = 0;
@@ -66,12 +73,10 @@ static inline __attribute__((always_inline)) void encode(sqlite3_stmt *statement
   sqlite3_reset(statement);
 }
 
-void encode_by_column(sqlite3_stmt *statement, struct json *json)
-{
+void encode_by_column(sqlite3_stmt* statement, struct json* json) {
   encode(statement, json, put_column);
 }
 
-void encode_by_value(sqlite3_stmt *statement, struct json *json)
-{
+void encode_by_value(sqlite3_stmt* statement, struct json* json) {
   encode(statement, json, put_value);
 }

@@ -11,9 +11,9 @@
 
 const char program[] = "json_encode";
 
-static const char *const arm_names[] = {"column", "value", NULL};
-static const char *const mutex_names[] = {"nomutex", "fullmutex", NULL};
-static void (*const loops[])(sqlite3_stmt *, struct json *) = {encode_by_column, encode_by_value};
+static const char* const arm_names[] = {"column", "value", NULL};
+static const char* const mutex_names[] = {"nomutex", "fullmutex", NULL};
+static void (*const loops[])(sqlite3_stmt*, struct json*) = {encode_by_column, encode_by_value};
 
 static const char help[] =
     "json_encode --arm column|value: query results as JSON; what both loops give is compared byte for byte first\n"
@@ -25,14 +25,12 @@ struct options {
   int64_t items, columns, repeats;
 };
 
-static void print_info(void)
-{
+static void print_info(void) {
   print_program_info(COMPILER, BUILD_FLAGS, SQLITE_FLAGS);
 }
 
 /* The options that stand alone are taken out, so that the rest are pairs. */
-static struct options parse(int argc, char **argv)
-{
+static struct options parse(int argc, char** argv) {
   static struct options options = {.only = LANE_COUNT, .items = 10000, .columns = 20, .repeats = 9};
   int left = 0;
   for (int i = 0; i < argc; i++) {
@@ -55,16 +53,14 @@ static struct options parse(int argc, char **argv)
   return options;
 }
 
-static sqlite3 *open_memory(int mutex)
-{
-  sqlite3 *db = NULL;
+static sqlite3* open_memory(int mutex) {
+  sqlite3* db = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | (mutex ? SQLITE_OPEN_FULLMUTEX : SQLITE_OPEN_NOMUTEX);
   must_be_ok(db, sqlite3_open_v2(":memory:", &db, flags, NULL), ":memory:");
   return db;
 }
 
-static void must_be_same(const char *name, const struct json *found, const struct json *expected)
-{
+static void must_be_same(const char* name, const struct json* found, const struct json* expected) {
   size_t same = 0, shorter = found->size < expected->size ? found->size : expected->size;
   while (same < shorter && found->text[same] == expected->text[same]) same++;
   if (same < shorter || found->size != expected->size)
@@ -72,19 +68,17 @@ static void must_be_same(const char *name, const struct json *found, const struc
 }
 
 /* A single row is encoded so often that its case takes as long as the others. */
-static int64_t times_of(enum lane lane, int64_t items)
-{
+static int64_t times_of(enum lane lane, int64_t items) {
   return lane == ONE_ROW ? items : 1;
 }
 
-static void run_lane(const struct options *options, enum lane lane)
-{
+static void run_lane(const struct options* options, enum lane lane) {
   char name[64];
   snprintf(name, sizeof name, "encode/%s", lane_names[lane]);
   const struct shape shape = shape_of(lane, options->items, options->columns);
-  sqlite3 *db = open_memory(options->mutex);
+  sqlite3* db = open_memory(options->mutex);
   fill_lane(db, lane, shape);
-  sqlite3_stmt *select = prepare(db, "SELECT * FROM t");
+  sqlite3_stmt* select = prepare(db, "SELECT * FROM t");
   struct json expected = {0}, found = {0};
   loops[!options->arm](select, &expected);
   loops[options->arm](select, &found); /* warms up */
@@ -106,11 +100,10 @@ static void run_lane(const struct options *options, enum lane lane)
   close_database(db);
 }
 
-static void print_trace(const struct options *options)
-{
-  sqlite3 *db = open_memory(options->mutex);
+static void print_trace(const struct options* options) {
+  sqlite3* db = open_memory(options->mutex);
   fill_lane(db, EDGES, (struct shape){0, 0});
-  sqlite3_stmt *select = prepare(db, "SELECT * FROM t");
+  sqlite3_stmt* select = prepare(db, "SELECT * FROM t");
   struct json json = {0};
   loops[options->arm](select, &json);
   fwrite(json.text, 1, json.size, stdout);
@@ -120,8 +113,7 @@ static void print_trace(const struct options *options)
   close_database(db);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   struct options options = parse(argc, argv);
   if (options.trace) {
     print_trace(&options);

@@ -1,4 +1,5 @@
-/* A power cut after every event of a recorded run: what was synced is there, what was not is there, in part, or not at all. */
+/* A power cut after every event of a recorded run: what was synced is there, what was not is there, in part, or not at
+ * all. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,12 +8,11 @@
 #include "workloads/engine/shim/shim.h"
 
 struct image {
-  unsigned char *bytes;
+  unsigned char* bytes;
   sqlite3_int64 size, capacity;
 };
 
-static void grow(struct image *image, sqlite3_int64 size)
-{
+static void grow(struct image* image, sqlite3_int64 size) {
   if (size > image->capacity) {
     image->capacity = 2 * size;
     image->bytes = realloc(image->bytes, (size_t)image->capacity);
@@ -22,8 +22,7 @@ static void grow(struct image *image, sqlite3_int64 size)
   image->size = size;
 }
 
-static void apply(struct image *image, const struct event *event, uint64_t *torn)
-{
+static void apply(struct image* image, const struct event* event, uint64_t* torn) {
   if (event->kind == EVENT_TRUNCATE) grow(image, event->offset);
   if (event->kind != EVENT_WRITE) return;
   if (event->offset + event->count > image->size) grow(image, event->offset + event->count);
@@ -37,8 +36,7 @@ static void apply(struct image *image, const struct event *event, uint64_t *torn
 }
 
 /* The files after a cut before event `end`: 0 all unsynced writes arrived, 1 none, 2 a random half of their sectors. */
-static void cut(const char *path, int end, int kind)
-{
+static void cut(const char* path, int end, int kind) {
   struct image images[MAX_FILES] = {0};
   int exists[MAX_FILES] = {1};
   uint64_t random = (uint64_t)end;
@@ -60,8 +58,9 @@ static void cut(const char *path, int end, int kind)
     snprintf(name, sizeof name, "%s%s", path, suffixes[file]);
     unlink(name);
     if (exists[file]) {
-      FILE *out = fopen(name, "wb");
-      if (!out || fwrite(images[file].bytes, 1, (size_t)images[file].size, out) != (size_t)images[file].size || fclose(out) != 0)
+      FILE* out = fopen(name, "wb");
+      if (!out || fwrite(images[file].bytes, 1, (size_t)images[file].size, out) != (size_t)images[file].size ||
+          fclose(out) != 0)
         lost("cannot write %s", name);
     }
     free(images[file].bytes);
@@ -71,8 +70,7 @@ static void cut(const char *path, int end, int kind)
   unlink(shm);
 }
 
-int lab_crash(const char *folder, const char *synchronous)
-{
+int lab_crash(const char* folder, const char* synchronous) {
   char path[4096], image[4096];
   snprintf(path, sizeof path, "%s/crash.db", folder);
   snprintf(image, sizeof image, "%s/image.db", folder);
@@ -101,7 +99,8 @@ int lab_crash(const char *folder, const char *synchronous)
         images++;
         if (last > started) lost("%s: transaction %lld was never begun", where, (long long)last);
         if (full && last < acknowledged - (before && events[i].kind == EVENT_ACK))
-          lost("%s: transaction %lld was acknowledged, %lld is the last", where, (long long)acknowledged, (long long)last);
+          lost("%s: transaction %lld was acknowledged, %lld is the last", where, (long long)acknowledged,
+               (long long)last);
       }
   }
   printf("%d events, %d images sound\n", event_count, images);

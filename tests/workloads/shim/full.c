@@ -1,14 +1,13 @@
-/* A disk that is full at the n-th write, for every n: an error is told, what was acknowledged stays, and after it has room
- * again the same connection goes on. */
+/* A disk that is full at the n-th write, for every n: an error is told, what was acknowledged stays, and after it has
+ * room again the same connection goes on. */
 #include <string.h>
 #include <unistd.h>
 
 #include "lab.h"
 #include "workloads/engine/shim/shim.h"
 
-static void remove_database(const char *path)
-{
-  static const char *const all[] = {"", "-wal", "-shm", "-journal"};
+static void remove_database(const char* path) {
+  static const char* const all[] = {"", "-wal", "-shm", "-journal"};
   for (int i = 0; i < 4; i++) {
     char name[8192];
     snprintf(name, sizeof name, "%s%s", path, all[i]);
@@ -17,8 +16,7 @@ static void remove_database(const char *path)
 }
 
 /* What a power cut would leave now, when all that was written has arrived. */
-static void copy_without_index(const char *path, const char *copy)
-{
+static void copy_without_index(const char* path, const char* copy) {
   remove_database(copy);
   for (int file = 0; file < MAX_FILES; file++) {
     char from[8192], to[8192], buffer[65536];
@@ -34,8 +32,7 @@ static void copy_without_index(const char *path, const char *copy)
 
 /* True when the disk was full on the way. Adds to `told` when a transaction failed by it: SQLite keeps quiet about a
  * checkpoint that fails after a commit. */
-static int full_at(const char *path, const char *synchronous, int writes, int *told)
-{
+static int full_at(const char* path, const char* synchronous, int writes, int* told) {
   char where[80];
   snprintf(where, sizeof where, "full after %d writes", writes);
   remove_database(path);
@@ -59,23 +56,25 @@ static int full_at(const char *path, const char *synchronous, int writes, int *t
   writes_until_full = -1;
   /* While the connection lives, and the index of the log in shared memory with it. */
   int64_t last = script_check(path, where);
-  if (last != acknowledged) lost("%s: %lld was acknowledged, others see %lld", where, (long long)acknowledged, (long long)last);
+  if (last != acknowledged)
+    lost("%s: %lld was acknowledged, others see %lld", where, (long long)acknowledged, (long long)last);
   char copy[4200];
   snprintf(copy, sizeof copy, "%s.copy", path);
   copy_without_index(path, copy);
   last = script_check(copy, where);
-  if (last != acknowledged) lost("%s: %lld was acknowledged, %lld survives", where, (long long)acknowledged, (long long)last);
+  if (last != acknowledged)
+    lost("%s: %lld was acknowledged, %lld survives", where, (long long)acknowledged, (long long)last);
   if (script_step(&script) != SQLITE_OK) lost("%s: with room again: %s", where, sqlite3_errmsg(script.db));
   acknowledged = script.last;
   sqlite3_close(script.db);
   last = script_check(path, where);
-  if (last != acknowledged) lost("%s: %lld was acknowledged, %lld is there", where, (long long)acknowledged, (long long)last);
+  if (last != acknowledged)
+    lost("%s: %lld was acknowledged, %lld is there", where, (long long)acknowledged, (long long)last);
   *told += failures > 0;
   return was_full;
 }
 
-int lab_full(const char *folder, const char *synchronous)
-{
+int lab_full(const char* folder, const char* synchronous) {
   char path[4096];
   snprintf(path, sizeof path, "%s/full.db", folder);
   recorder_register(0);

@@ -10,8 +10,7 @@
 #include "lab.h"
 #include "workloads/engine/shim/shim.h"
 
-int lab_write(const char *path, const char *synchronous, int transactions)
-{
+int lab_write(const char* path, const char* synchronous, int transactions) {
   struct script script = {.random = (uint64_t)getpid()};
   shim_register(NULL);
   if (script_open(&script, path, NULL, synchronous) != SQLITE_OK) lost("writer: %s", sqlite3_errmsg(script.db));
@@ -23,18 +22,17 @@ int lab_write(const char *path, const char *synchronous, int transactions)
   return sqlite3_close(script.db) == SQLITE_OK ? 0 : 1;
 }
 
-int lab_read(const char *path)
-{
-  sqlite3 *db = NULL;
+int lab_read(const char* path) {
+  sqlite3* db = NULL;
   /* Without the shim: another program. */
-  if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") != SQLITE_OK) lost("reader: cannot open");
+  if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") != SQLITE_OK)
+    lost("reader: cannot open");
   sqlite3_busy_timeout(db, 20000);
   for (;;) script_look(db);
 }
 
 /* `out` takes the child's standard output; -1: none is read. */
-static pid_t start(char *const *argv, int out)
-{
+static pid_t start(char* const* argv, int out) {
   pid_t child = fork();
   if (child < 0) lost("fork: %s", strerror(errno));
   if (child > 0) return child;
@@ -45,16 +43,14 @@ static pid_t start(char *const *argv, int out)
   _exit(127);
 }
 
-static void end(pid_t child)
-{
+static void end(pid_t child) {
   int status = 0;
   kill(child, SIGKILL);
   waitpid(child, &status, 0);
   if (!WIFSIGNALED(status)) lost("a process ended by itself");
 }
 
-int lab_killed(const char *folder, const char *synchronous, int rounds)
-{
+int lab_killed(const char* folder, const char* synchronous, int rounds) {
   char path[4096];
   snprintf(path, sizeof path, "%s/killed.db", folder);
   uint64_t random = 3;
@@ -62,19 +58,19 @@ int lab_killed(const char *folder, const char *synchronous, int rounds)
   for (int round = 0; round < rounds; round++) {
     int ends[2];
     /* Before the pipe is made: nobody but the writer may hold it open. */
-    pid_t reader = start((char *[]){"lab", "read", path, NULL}, -1);
+    pid_t reader = start((char*[]){"lab", "read", path, NULL}, -1);
     if (pipe(ends) != 0) lost("pipe: %s", strerror(errno));
-    pid_t writer = start((char *[]){"lab", "write", path, (char *)synchronous, "-1", NULL}, ends[1]);
+    pid_t writer = start((char*[]){"lab", "write", path, (char*)synchronous, "-1", NULL}, ends[1]);
     close(ends[1]);
-    FILE *told = fdopen(ends[0], "r");
+    FILE* told = fdopen(ends[0], "r");
     int64_t acknowledged = before, line;
     uint64_t lines = 1 + draw(&random, 25);
-    for (uint64_t i = 0; i < lines && fscanf(told, "%lld", (long long *)&line) == 1; i++) acknowledged = line;
+    for (uint64_t i = 0; i < lines && fscanf(told, "%lld", (long long*)&line) == 1; i++) acknowledged = line;
     /* Somewhere inside the next transactions. */
     usleep((useconds_t)draw(&random, 4000));
     end(writer);
     end(reader);
-    while (fscanf(told, "%lld", (long long *)&line) == 1) acknowledged = line;
+    while (fscanf(told, "%lld", (long long*)&line) == 1) acknowledged = line;
     fclose(told);
     char where[40];
     snprintf(where, sizeof where, "round %d", round);
@@ -87,19 +83,18 @@ int lab_killed(const char *folder, const char *synchronous, int rounds)
   return 0;
 }
 
-int lab_writers(const char *folder)
-{
+int lab_writers(const char* folder) {
   char path[4096];
   snprintf(path, sizeof path, "%s/writers.db", folder);
   shim_register(NULL);
   struct script script = {.random = 1};
   if (script_open(&script, path, NULL, "NORMAL") != SQLITE_OK) lost("cannot begin: %s", sqlite3_errmsg(script.db));
   sqlite3_close(script.db);
-  char *const argv[] = {"lab", "write", path, "NORMAL", "60", NULL};
+  char* const argv[] = {"lab", "write", path, "NORMAL", "60", NULL};
   int ignored[2];
   if (pipe(ignored) != 0) lost("pipe: %s", strerror(errno));
   pid_t writers[2] = {start(argv, ignored[1]), start(argv, ignored[1])};
-  pid_t reader = start((char *[]){"lab", "read", path, NULL}, -1);
+  pid_t reader = start((char*[]){"lab", "read", path, NULL}, -1);
   for (int i = 0; i < 2; i++) {
     int status = 0;
     waitpid(writers[i], &status, 0);

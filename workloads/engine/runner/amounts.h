@@ -3,7 +3,7 @@
 #define AMOUNTS_H
 
 struct amounts {
-  const char *size;
+  const char* size;
   int speedtest1_size;
   int kvtest_blobs, kvtest_bytes, kvtest_reads, kvtest_single_reads, kvtest_single_updates;
   int tatp_subscribers, tatp_transactions;

@@ -7,8 +7,7 @@
 #include "engine.h"
 #include "gate.h"
 
-const char *bundle_folder(void)
-{
+const char* bundle_folder(void) {
   static char folder[4096];
   if (folder[0]) return folder;
   ssize_t size = readlink("/proc/self/exe", folder, sizeof folder - 1);
@@ -19,10 +18,9 @@ const char *bundle_folder(void)
 }
 
 /* What a build may be for, the best first. */
-static const char *const instruction_sets[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2", "armv8-a"};
+static const char* const instruction_sets[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2", "armv8-a"};
 
-static int cpu_has(const char *isa)
-{
+static int cpu_has(const char* isa) {
 #ifdef __x86_64__
   __builtin_cpu_init();
   if (strcmp(isa, "x86-64-v4") == 0) return __builtin_cpu_supports("x86-64-v4");
@@ -34,13 +32,12 @@ static int cpu_has(const char *isa)
 #endif
 }
 
-const char *program_folder(void)
-{
+const char* program_folder(void) {
   static char folder[4200];
   char built[128] = "";
   if (folder[0]) return folder;
   for (size_t i = 0; i < sizeof instruction_sets / sizeof *instruction_sets; i++) {
-    const char *isa = instruction_sets[i];
+    const char* isa = instruction_sets[i];
     snprintf(folder, sizeof folder, "%s/programs/%s", bundle_folder(), isa);
     if (access(folder, X_OK) != 0) continue;
     if (cpu_has(isa)) return folder;
@@ -49,17 +46,15 @@ const char *program_folder(void)
   fail(EXIT_UNSUPPORTED, "not built for this CPU: it lacks%s", built);
 }
 
-void print_info(void)
-{
+void print_info(void) {
   char path[4200];
   snprintf(path, sizeof path, "%s/recipe.json", bundle_folder());
-  char *recipe = read_text(path);
+  char* recipe = read_text(path);
   fputs(recipe, stdout);
   free(recipe);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   struct options options = parse_options(argc, argv);
   if (options.info)
     print_info();

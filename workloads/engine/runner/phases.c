@@ -8,10 +8,9 @@
 
 const char phase_output[] = "engine.out";
 
-char *run_phase(struct phases *phases, const char *name, const char *program, const char *const *arguments)
-{
+char* run_phase(struct phases* phases, const char* name, const char* program, const char* const* arguments) {
   char path[4200];
-  const char *argv[32] = {path};
+  const char* argv[32] = {path};
   snprintf(path, sizeof path, "%s/%s", program_folder(), program);
   for (int i = 0; arguments[i]; i++) argv[i + 1] = arguments[i];
   struct calls calls = {0};
@@ -21,20 +20,18 @@ char *run_phase(struct phases *phases, const char *name, const char *program, co
   return read_text(phase_output);
 }
 
-static void print_row(const struct phases *phases, const char *name, const char *metric, const char *unit, int64_t value,
-                      uint64_t check)
-{
+static void print_row(const struct phases* phases, const char* name, const char* metric, const char* unit,
+                      int64_t value, uint64_t check) {
   printf("%s/%s,%s,%s,%" PRId64 ",lower,%016" PRIx64 "\n", phases->benchmark, name, metric, unit, value, check);
 }
 
-static void print_phase(const struct phases *phases, const struct phase *phase, uint64_t check)
-{
+static void print_phase(const struct phases* phases, const struct phase* phase, uint64_t check) {
   if (phases->options->counts) {
     for (int i = 0; i < CALL_KINDS; i++)
       print_row(phases, phase->name, call_names[i], "calls", phase->calls.count[i], check);
     return;
   }
-  const struct cost *cost = &phase->cost;
+  const struct cost* cost = &phase->cost;
   print_row(phases, phase->name, "wall", "ns", cost->wall_ns, check);
   print_row(phases, phase->name, "cpu", "ns", cost->user_ns + cost->system_ns, check);
   print_row(phases, phase->name, "user", "ns", cost->user_ns, check);
@@ -44,8 +41,7 @@ static void print_phase(const struct phases *phases, const struct phase *phase, 
 }
 
 /* The sum of the phases from `first` on, under a name of its own. */
-static void print_sum(const struct phases *phases, int first, const char *name, uint64_t check)
-{
+static void print_sum(const struct phases* phases, int first, const char* name, uint64_t check) {
   struct phase sum = {.name = name};
   for (int i = first; i < phases->count; i++) {
     add_cost(&sum.cost, &phases->list[i].cost);
@@ -54,8 +50,7 @@ static void print_sum(const struct phases *phases, int first, const char *name, 
   print_phase(phases, &sum, check);
 }
 
-void print_phases(const struct phases *phases, uint64_t check)
-{
+void print_phases(const struct phases* phases, uint64_t check) {
   puts("case,metric,unit,value,better,check");
   for (int i = 0; i < phases->count; i++) print_phase(phases, &phases->list[i], check);
   if (phases->count > 2) print_sum(phases, 1, "run", check);

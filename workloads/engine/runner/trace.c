@@ -10,36 +10,33 @@
 
 #include "engine.h"
 
-const char *const call_names[CALL_KINDS] = {"fsync", "fdatasync", "unlink", "pread", "pwrite", "truncate", "lock"};
+const char* const call_names[CALL_KINDS] = {"fsync", "fdatasync", "unlink", "pread", "pwrite", "truncate", "lock"};
 
 static const struct {
   long number;
   enum call call;
 } known[] = {
-    {SYS_fsync, CALL_FSYNC},     {SYS_fdatasync, CALL_FDATASYNC}, {SYS_unlinkat, CALL_UNLINK},    {SYS_pread64, CALL_PREAD},
-    {SYS_read, CALL_PREAD},      {SYS_pwrite64, CALL_PWRITE},     {SYS_write, CALL_PWRITE},       {SYS_ftruncate, CALL_TRUNCATE},
-    {SYS_fcntl, CALL_LOCK},
+    {SYS_fsync, CALL_FSYNC},   {SYS_fdatasync, CALL_FDATASYNC}, {SYS_unlinkat, CALL_UNLINK},
+    {SYS_pread64, CALL_PREAD}, {SYS_read, CALL_PREAD},          {SYS_pwrite64, CALL_PWRITE},
+    {SYS_write, CALL_PWRITE},  {SYS_ftruncate, CALL_TRUNCATE},  {SYS_fcntl, CALL_LOCK},
 #ifdef SYS_unlink
     {SYS_unlink, CALL_UNLINK},
 #endif
 };
 
-int trace_me(void)
-{
+int trace_me(void) {
   if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) return -1;
   return raise(SIGSTOP);
 }
 
 /* Writes to a pipe or standard output are no business of the engine's, but few; files are what it reads and writes. */
-static void count(struct calls *calls, unsigned long number)
-{
+static void count(struct calls* calls, unsigned long number) {
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i].number == (long)number) calls->count[known[i].call]++;
 }
 
 /* 1: the child has stopped, by `signal`. 0: it has ended, and is left for the caller to reap. */
-static int wait_for_stop(pid_t child, int *signal)
-{
+static int wait_for_stop(pid_t child, int* signal) {
   siginfo_t info;
   memset(&info, 0, sizeof info);
   while (waitid(P_PID, (id_t)child, &info, WSTOPPED | WEXITED | WNOWAIT) != 0)
@@ -51,14 +48,13 @@ static int wait_for_stop(pid_t child, int *signal)
   return 1;
 }
 
-void trace_calls(pid_t child, struct calls *calls)
-{
+void trace_calls(pid_t child, struct calls* calls) {
   int signal = 0;
   if (!wait_for_stop(child, &signal)) return;
   if (ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) != 0)
     fail(EXIT_UNSUPPORTED, "system calls cannot be counted here: %s", strerror(errno));
   int deliver = 0;
-  while (ptrace(PTRACE_SYSCALL, child, NULL, (void *)(long)deliver) == 0 && wait_for_stop(child, &signal)) {
+  while (ptrace(PTRACE_SYSCALL, child, NULL, (void*)(long)deliver) == 0 && wait_for_stop(child, &signal)) {
     deliver = 0;
     if (signal == (SIGTRAP | 0x80)) {
       struct __ptrace_syscall_info info;

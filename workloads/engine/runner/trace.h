@@ -9,6 +9,6 @@
 /* In the child, before it becomes the program. Not 0: refused. */
 int trace_me(void);
 /* In the parent: until the child has ended, but before it is reaped. */
-void trace_calls(pid_t child, struct calls *calls);
+void trace_calls(pid_t child, struct calls* calls);
 
 #endif

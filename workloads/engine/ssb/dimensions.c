@@ -18,47 +18,65 @@ static const char dimension_schema[] =
 static const struct {
   const char *name, *region;
 } nations[25] = {
-    {"ALGERIA", "AFRICA"},      {"ARGENTINA", "AMERICA"},   {"BRAZIL", "AMERICA"},     {"CANADA", "AMERICA"},
-    {"EGYPT", "MIDDLE EAST"},   {"ETHIOPIA", "AFRICA"},     {"FRANCE", "EUROPE"},      {"GERMANY", "EUROPE"},
-    {"INDIA", "ASIA"},          {"INDONESIA", "ASIA"},      {"IRAN", "MIDDLE EAST"},   {"IRAQ", "MIDDLE EAST"},
-    {"JAPAN", "ASIA"},          {"JORDAN", "MIDDLE EAST"},  {"KENYA", "AFRICA"},       {"MOROCCO", "AFRICA"},
-    {"MOZAMBIQUE", "AFRICA"},   {"PERU", "AMERICA"},        {"CHINA", "ASIA"},         {"ROMANIA", "EUROPE"},
-    {"SAUDI ARABIA", "MIDDLE EAST"}, {"VIETNAM", "ASIA"},   {"RUSSIA", "EUROPE"},      {"UNITED KINGDOM", "EUROPE"},
+    {"ALGERIA", "AFRICA"},
+    {"ARGENTINA", "AMERICA"},
+    {"BRAZIL", "AMERICA"},
+    {"CANADA", "AMERICA"},
+    {"EGYPT", "MIDDLE EAST"},
+    {"ETHIOPIA", "AFRICA"},
+    {"FRANCE", "EUROPE"},
+    {"GERMANY", "EUROPE"},
+    {"INDIA", "ASIA"},
+    {"INDONESIA", "ASIA"},
+    {"IRAN", "MIDDLE EAST"},
+    {"IRAQ", "MIDDLE EAST"},
+    {"JAPAN", "ASIA"},
+    {"JORDAN", "MIDDLE EAST"},
+    {"KENYA", "AFRICA"},
+    {"MOROCCO", "AFRICA"},
+    {"MOZAMBIQUE", "AFRICA"},
+    {"PERU", "AMERICA"},
+    {"CHINA", "ASIA"},
+    {"ROMANIA", "EUROPE"},
+    {"SAUDI ARABIA", "MIDDLE EAST"},
+    {"VIETNAM", "ASIA"},
+    {"RUSSIA", "EUROPE"},
+    {"UNITED KINGDOM", "EUROPE"},
     {"UNITED STATES", "AMERICA"},
 };
 
-static const char *const segments[5] = {"AUTOMOBILE", "BUILDING", "FURNITURE", "MACHINERY", "HOUSEHOLD"};
-static const char *const colors[16] = {"almond", "azure", "beige", "black", "blue",  "brown", "coral", "cyan",
+static const char* const segments[5] = {"AUTOMOBILE", "BUILDING", "FURNITURE", "MACHINERY", "HOUSEHOLD"};
+static const char* const colors[16] = {"almond", "azure", "beige", "black", "blue",  "brown", "coral", "cyan",
                                        "forest", "gold",  "green", "ivory", "khaki", "lime",  "navy",  "red"};
-static const char *const type_sizes[6] = {"STANDARD", "SMALL", "MEDIUM", "LARGE", "ECONOMY", "PROMO"};
-static const char *const type_finishes[5] = {"ANODIZED", "BURNISHED", "PLATED", "POLISHED", "BRUSHED"};
-static const char *const type_metals[5] = {"TIN", "NICKEL", "BRASS", "STEEL", "COPPER"};
-static const char *const container_sizes[5] = {"SM", "LG", "MED", "JUMBO", "WRAP"};
-static const char *const containers[8] = {"CASE", "BOX", "BAG", "JAR", "PKG", "PACK", "CAN", "DRUM"};
-static const char *const months[12] = {"January", "February", "March",     "April",   "May",      "June",
+static const char* const type_sizes[6] = {"STANDARD", "SMALL", "MEDIUM", "LARGE", "ECONOMY", "PROMO"};
+static const char* const type_finishes[5] = {"ANODIZED", "BURNISHED", "PLATED", "POLISHED", "BRUSHED"};
+static const char* const type_metals[5] = {"TIN", "NICKEL", "BRASS", "STEEL", "COPPER"};
+static const char* const container_sizes[5] = {"SM", "LG", "MED", "JUMBO", "WRAP"};
+static const char* const containers[8] = {"CASE", "BOX", "BAG", "JAR", "PKG", "PACK", "CAN", "DRUM"};
+static const char* const months[12] = {"January", "February", "March",     "April",   "May",      "June",
                                        "July",    "August",   "September", "October", "November", "December"};
-static const char *const weekdays[7] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
+static const char* const weekdays[7] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
 static const int month_days[12] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
-struct ssb_scale ssb_scale_of(int64_t milli_scale)
-{
+struct ssb_scale ssb_scale_of(int64_t milli_scale) {
   struct ssb_scale scale = {30 * milli_scale, 2 * milli_scale, 200 * milli_scale, 1500 * milli_scale};
   /* From scale factor 1 on the parts grow with its logarithm. */
   if (milli_scale >= 1000) scale.parts = 200000 * (int64_t)floor(1 + log2((double)milli_scale / 1000));
   return scale;
 }
 
-int64_t ssb_price(int64_t part) { return 90000 + part / 10 % 20001 + 100 * (part % 1000); }
+int64_t ssb_price(int64_t part) {
+  return 90000 + part / 10 % 20001 + 100 * (part % 1000);
+}
 
 #define PICK(random, list) ((list)[random_between(random, 0, (int64_t)(sizeof(list) / sizeof *(list)) - 1)])
 
-static const char *selling_season(int month)
-{
+static const char* selling_season(int month) {
   return month == 11 ? "Christmas" : month < 2 ? "Winter" : month < 4 ? "Spring" : month < 8 ? "Summer" : "Fall";
 }
 
-static void add_day(struct database *db, sqlite3_stmt *insert, int year, int month, int day, int day_in_year, int weekday)
-{
+static void add_day(struct database* db, sqlite3_stmt* insert, int year, int month, int day, int day_in_year,
+                    int weekday) {
   char date[32], year_month[16];
   int leap_day = month == 1 && year % 4 == 0;
   sqlite3_snprintf(sizeof date, date, "%s %d, %d", months[month], day, year);
@@ -83,9 +101,8 @@ static void add_day(struct database *db, sqlite3_stmt *insert, int year, int mon
   execute(db, insert);
 }
 
-static void create_dates(struct database *db, int days[SSB_DAYS])
-{
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO date VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+static void create_dates(struct database* db, int days[SSB_DAYS]) {
+  sqlite3_stmt* insert = prepare(db, "INSERT INTO date VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   int weekday = 3; /* 1992-01-01 was a Wednesday */
   int count = 0;
   for (int year = 1992; year <= 1998; year++) {
@@ -101,9 +118,8 @@ static void create_dates(struct database *db, int days[SSB_DAYS])
 }
 
 /* A customer, who has a market segment, or a supplier, who has none. */
-static void add_party(struct database *db, sqlite3_stmt *insert, struct random *random, const char *kind, int64_t key,
-                      int has_segment)
-{
+static void add_party(struct database* db, sqlite3_stmt* insert, struct random* random, const char* kind, int64_t key,
+                      int has_segment) {
   char name[32], address[32], city[16], phone[24];
   int64_t nation = random_between(random, 0, 24);
   sqlite3_snprintf(sizeof name, name, "%s#%09lld", kind, (long long)key);
@@ -124,14 +140,14 @@ static void add_party(struct database *db, sqlite3_stmt *insert, struct random *
   execute(db, insert);
 }
 
-static void add_part(struct database *db, sqlite3_stmt *insert, struct random *random, int64_t key)
-{
+static void add_part(struct database* db, sqlite3_stmt* insert, struct random* random, int64_t key) {
   char name[32], mfgr[16], category[16], brand[16], type[32], container[16];
   const char *color = PICK(random, colors), *second_color = PICK(random, colors);
   int maker = (int)random_between(random, 1, 5);
   int group = (int)random_between(random, 1, 5);
   int number = (int)random_between(random, 1, 40);
-  const char *type_size = PICK(random, type_sizes), *finish = PICK(random, type_finishes), *metal = PICK(random, type_metals);
+  const char *type_size = PICK(random, type_sizes), *finish = PICK(random, type_finishes),
+             *metal = PICK(random, type_metals);
   const char *container_size = PICK(random, container_sizes), *box = PICK(random, containers);
   sqlite3_snprintf(sizeof name, name, "%s %s", color, second_color);
   sqlite3_snprintf(sizeof mfgr, mfgr, "MFGR#%d", maker);
@@ -151,11 +167,11 @@ static void add_part(struct database *db, sqlite3_stmt *insert, struct random *r
   execute(db, insert);
 }
 
-void ssb_create_dimensions(struct database *db, struct random *random, const struct ssb_scale *scale, int days[SSB_DAYS])
-{
+void ssb_create_dimensions(struct database* db, struct random* random, const struct ssb_scale* scale,
+                           int days[SSB_DAYS]) {
   run_script(db, dimension_schema);
   create_dates(db, days);
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO customer VALUES(?,?,?,?,?,?,?,?)");
+  sqlite3_stmt* insert = prepare(db, "INSERT INTO customer VALUES(?,?,?,?,?,?,?,?)");
   for (int64_t key = 1; key <= scale->customers; key++) add_party(db, insert, random, "Customer", key, 1);
   sqlite3_finalize(insert);
   insert = prepare(db, "INSERT INTO supplier VALUES(?,?,?,?,?,?,?)");

@@ -7,8 +7,8 @@ static const char fact_schema[] =
     " lo_ordtotalprice INT, lo_discount INT, lo_revenue INT, lo_supplycost INT, lo_tax INT, lo_commitdate INT,"
     " lo_shipmode TEXT, PRIMARY KEY(lo_orderkey, lo_linenumber));";
 
-static const char *const priorities[5] = {"1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECI", "5-LOW"};
-static const char *const ship_modes[7] = {"REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"};
+static const char* const priorities[5] = {"1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECI", "5-LOW"};
+static const char* const ship_modes[7] = {"REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"};
 
 enum { LINES = 7, LONGEST_COMMIT = 90, DAYS_TO_SHIP = 151 /* orders end that long before the last day */ };
 
@@ -16,8 +16,7 @@ struct line {
   int64_t part, supplier, quantity, discount, tax, commit_days, ship_mode, extended;
 };
 
-static struct line random_line(struct random *random, const struct ssb_scale *scale)
-{
+static struct line random_line(struct random* random, const struct ssb_scale* scale) {
   struct line line;
   line.part = random_between(random, 1, scale->parts);
   line.supplier = random_between(random, 1, scale->suppliers);
@@ -30,17 +29,15 @@ static struct line random_line(struct random *random, const struct ssb_scale *sc
   return line;
 }
 
-static int64_t random_customer(struct random *random, const struct ssb_scale *scale)
-{
+static int64_t random_customer(struct random* random, const struct ssb_scale* scale) {
   int64_t customer;
   do customer = random_between(random, 1, scale->customers);
   while (customer % 3 == 0); /* a third of them places no orders */
   return customer;
 }
 
-static void add_order(struct database *db, sqlite3_stmt *insert, struct random *random, const struct ssb_scale *scale,
-                      const int days[SSB_DAYS], int64_t order)
-{
+static void add_order(struct database* db, sqlite3_stmt* insert, struct random* random, const struct ssb_scale* scale,
+                      const int days[SSB_DAYS], int64_t order) {
   struct line lines[LINES];
   int64_t customer = random_customer(random, scale), total = 0;
   int64_t day = random_between(random, 0, SSB_DAYS - 1 - DAYS_TO_SHIP);
@@ -51,7 +48,7 @@ static void add_order(struct database *db, sqlite3_stmt *insert, struct random *
     total += lines[i].extended * (100 - lines[i].discount) / 100 * (100 + lines[i].tax) / 100;
   }
   for (int i = 0; i < count; i++) {
-    const struct line *line = &lines[i];
+    const struct line* line = &lines[i];
     bind_int(insert, 1, order / 8 * 32 + order % 8); /* keys have gaps: eight are used of 32 */
     bind_int(insert, 2, i + 1);
     bind_int(insert, 3, customer);
@@ -73,10 +70,10 @@ static void add_order(struct database *db, sqlite3_stmt *insert, struct random *
   }
 }
 
-void ssb_create_facts(struct database *db, struct random *random, const struct ssb_scale *scale, const int days[SSB_DAYS])
-{
+void ssb_create_facts(struct database* db, struct random* random, const struct ssb_scale* scale,
+                      const int days[SSB_DAYS]) {
   run_script(db, fact_schema);
-  sqlite3_stmt *insert = prepare(db, "INSERT INTO lineorder VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  sqlite3_stmt* insert = prepare(db, "INSERT INTO lineorder VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (int64_t order = 1; order <= scale->orders; order++) add_order(db, insert, random, scale, days, order);
   sqlite3_finalize(insert);
 }

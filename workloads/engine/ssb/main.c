@@ -7,8 +7,7 @@
 
 const char program_name[] = "ssb";
 
-static void populate(struct database *db, int64_t milli_scale, uint64_t seed, int indexes)
-{
+static void populate(struct database* db, int64_t milli_scale, uint64_t seed, int indexes) {
   struct random random = {seed};
   struct ssb_scale scale = ssb_scale_of(milli_scale);
   int days[SSB_DAYS];
@@ -19,19 +18,17 @@ static void populate(struct database *db, int64_t milli_scale, uint64_t seed, in
   if (indexes) run_script(db, ssb_indexes);
 }
 
-static void run_query(struct database *db, int query, int print)
-{
+static void run_query(struct database* db, int query, int print) {
   uint64_t start = db->hash;
   int64_t rows = 0;
-  sqlite3_stmt *statement = prepare(db, ssb_queries[query]);
+  sqlite3_stmt* statement = prepare(db, ssb_queries[query]);
   for (; step(db, statement); rows++) hash_row(db, statement);
   sqlite3_finalize(statement);
   if (print) printf("%s %" PRId64 " rows %016" PRIx64 "\n", ssb_query_names[query], rows, db->hash);
   db->hash = start;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   static const char how[] = "populate DB MILLI_SCALE SEED [bare] | run DB ROUNDS";
   struct database db;
   int bare = argc == 6 && strcmp(argv[5], "bare") == 0;

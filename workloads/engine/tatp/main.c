@@ -7,22 +7,20 @@
 
 const char program_name[] = "tatp";
 
-static const char *const names[TRANSACTION_KINDS] = {
+static const char* const names[TRANSACTION_KINDS] = {
     "get_subscriber_data", "get_new_destination",    "get_access_data",        "update_subscriber_data",
     "update_location",     "insert_call_forwarding", "delete_call_forwarding",
 };
 
-static void print_query(struct database *db, const char *name, const char *sql)
-{
-  sqlite3_stmt *statement = prepare(db, sql);
+static void print_query(struct database* db, const char* name, const char* sql) {
+  sqlite3_stmt* statement = prepare(db, sql);
   step(db, statement);
-  printf("%s %s\n", name, (const char *)sqlite3_column_text(statement, 0));
+  printf("%s %s\n", name, (const char*)sqlite3_column_text(statement, 0));
   sqlite3_finalize(statement);
 }
 
 /* Counts and sums of what the transactions may have changed, and of what they must not have. */
-static void print_state(struct database *db)
-{
+static void print_state(struct database* db) {
   print_query(db, "subscriber",
               "SELECT count(*)||' '||sum(bit_1)||' '||sum(msc_location)||' '||sum(vlr_location) FROM subscriber");
   print_query(db, "access_info", "SELECT count(*)||' '||sum(data1)||' '||sum(data2) FROM access_info");
@@ -30,8 +28,7 @@ static void print_state(struct database *db)
   print_query(db, "call_forwarding", "SELECT count(*)||' '||sum(start_time)||' '||sum(end_time) FROM call_forwarding");
 }
 
-static void run(struct database *db, int64_t subscribers, int64_t transactions, uint64_t seed)
-{
+static void run(struct database* db, int64_t subscribers, int64_t transactions, uint64_t seed) {
   struct tatp_counts counts = tatp_run(db, subscribers, transactions, seed);
   for (int i = 0; i < TRANSACTION_KINDS; i++)
     printf("%s %" PRId64 " of %" PRId64 "\n", names[i], counts.successes[i], counts.attempts[i]);
@@ -39,14 +36,12 @@ static void run(struct database *db, int64_t subscribers, int64_t transactions, 
 }
 
 /* What the library says of itself: every option that it was compiled with. */
-static void print_options(void)
-{
+static void print_options(void) {
   puts(sqlite3_sourceid());
   for (int i = 0; sqlite3_compileoption_get(i); i++) puts(sqlite3_compileoption_get(i));
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   static const char how[] = "populate DB SUBSCRIBERS SEED | run DB SUBSCRIBERS TRANSACTIONS SEED | state DB | options";
   struct database db;
   if (argc == 2 && strcmp(argv[1], "options") == 0) {

@@ -27,17 +27,15 @@ struct inserts {
 
 /* Moves a random one of values[place], values[place + 1], ... values[count - 1] to `place`: places 0, 1, ... so filled
  * are a random choice without repetition. */
-static int choose(struct random *random, int *values, int place, int count)
-{
+static int choose(struct random* random, int* values, int place, int count) {
   int64_t other = random_between(random, place, count - 1);
   int chosen = values[other];
   values[other] = values[place];
   return values[place] = chosen;
 }
 
-static void add_subscriber(struct database *db, const struct inserts *inserts, struct random *random, int64_t s_id)
-{
-  sqlite3_stmt *insert = inserts->subscriber;
+static void add_subscriber(struct database* db, const struct inserts* inserts, struct random* random, int64_t s_id) {
+  sqlite3_stmt* insert = inserts->subscriber;
   char sub_nbr[16];
   int column = 1;
   sqlite3_snprintf(sizeof sub_nbr, sub_nbr, "%015lld", (long long)s_id);
@@ -51,9 +49,8 @@ static void add_subscriber(struct database *db, const struct inserts *inserts, s
   execute(db, insert);
 }
 
-static void add_access_info(struct database *db, const struct inserts *inserts, struct random *random, int64_t s_id)
-{
-  sqlite3_stmt *insert = inserts->access_info;
+static void add_access_info(struct database* db, const struct inserts* inserts, struct random* random, int64_t s_id) {
+  sqlite3_stmt* insert = inserts->access_info;
   int types[] = {1, 2, 3, 4};
   int64_t count = random_between(random, 1, 4);
   for (int i = 0; i < count; i++) {
@@ -70,10 +67,9 @@ static void add_access_info(struct database *db, const struct inserts *inserts, 
   }
 }
 
-static void add_call_forwarding(struct database *db, const struct inserts *inserts, struct random *random, int64_t s_id,
-                                int sf_type)
-{
-  sqlite3_stmt *insert = inserts->call_forwarding;
+static void add_call_forwarding(struct database* db, const struct inserts* inserts, struct random* random, int64_t s_id,
+                                int sf_type) {
+  sqlite3_stmt* insert = inserts->call_forwarding;
   int starts[] = {0, 8, 16};
   int64_t count = random_between(random, 0, 3);
   for (int i = 0; i < count; i++) {
@@ -89,9 +85,9 @@ static void add_call_forwarding(struct database *db, const struct inserts *inser
   }
 }
 
-static void add_special_facility(struct database *db, const struct inserts *inserts, struct random *random, int64_t s_id)
-{
-  sqlite3_stmt *insert = inserts->special_facility;
+static void add_special_facility(struct database* db, const struct inserts* inserts, struct random* random,
+                                 int64_t s_id) {
+  sqlite3_stmt* insert = inserts->special_facility;
   int types[] = {1, 2, 3, 4};
   int64_t count = random_between(random, 1, 4);
   for (int i = 0; i < count; i++) {
@@ -109,8 +105,7 @@ static void add_special_facility(struct database *db, const struct inserts *inse
   }
 }
 
-void tatp_populate(struct database *db, int64_t subscribers, uint64_t seed)
-{
+void tatp_populate(struct database* db, int64_t subscribers, uint64_t seed) {
   struct random random = {seed};
   run_script(db, "BEGIN");
   run_script(db, schema);

@@ -1,4 +1,5 @@
-/* The Telecommunication Application Transaction Processing benchmark, after its published description (TATP 1.0, 2009). */
+/* The Telecommunication Application Transaction Processing benchmark, after its published description (TATP 1.0, 2009).
+ */
 #ifndef TATP_H
 #define TATP_H
 
@@ -8,7 +9,7 @@
 #include "random.h"
 
 /* subscriber, access_info, special_facility and call_forwarding of 1 to `subscribers`, in one transaction. */
-void tatp_populate(struct database *db, int64_t subscribers, uint64_t seed);
+void tatp_populate(struct database* db, int64_t subscribers, uint64_t seed);
 
 enum transaction {
   GET_SUBSCRIBER_DATA,
@@ -26,6 +27,6 @@ struct tatp_counts {
 };
 
 /* `transactions` of the published mix, one after another. Each writes its own, or nothing. */
-struct tatp_counts tatp_run(struct database *db, int64_t subscribers, int64_t transactions, uint64_t seed);
+struct tatp_counts tatp_run(struct database* db, int64_t subscribers, int64_t transactions, uint64_t seed);
 
 #endif

@@ -21,7 +21,7 @@ struct job {
   int rc;
   bool done;
   pthread_cond_t ready;
-  struct job *next;
+  struct job* next;
 };
 
 struct queue {
@@ -32,7 +32,7 @@ struct queue {
 };
 
 struct run {
-  const struct options *options;
+  const struct options* options;
   pthread_barrier_t barrier;
   int64_t begin_ns, end_ns; /* the measured window; set between the barrier's two passes */
   atomic_int finished;      /* workers whose requests of the window have all ended */
@@ -42,22 +42,20 @@ struct run {
 
 struct worker {
   pthread_t thread;
-  struct run *run;
+  struct run* run;
   int index;
   struct database db;
   struct job job;
   struct histogram latencies, busy_waits;
 };
 
-static void *allocate(size_t count, size_t size)
-{
-  void *memory = calloc(count, size);
+static void* allocate(size_t count, size_t size) {
+  void* memory = calloc(count, size);
   if (!memory) fail(&(struct database){0}, "workers", SQLITE_NOMEM);
   return memory;
 }
 
-static void start_thread(pthread_t *thread, void *(*body)(void *), void *argument)
-{
+static void start_thread(pthread_t* thread, void* (*body)(void*), void* argument) {
   int error = pthread_create(thread, NULL, body, argument);
   if (error) {
     fprintf(stderr, RUNNER ": threads: %s\n", strerror(error));
@@ -65,8 +63,7 @@ static void start_thread(pthread_t *thread, void *(*body)(void *), void *argumen
   }
 }
 
-static int submit(struct queue *queue, struct job *job)
-{
+static int submit(struct queue* queue, struct job* job) {
   pthread_mutex_lock(&queue->mutex);
   job->done = false;
   job->next = NULL;
@@ -78,10 +75,9 @@ static int submit(struct queue *queue, struct job *job)
   return job->rc;
 }
 
-static void *write_for_all(void *argument)
-{
-  struct run *run = argument;
-  struct queue *queue = &run->queue;
+static void* write_for_all(void* argument) {
+  struct run* run = argument;
+  struct queue* queue = &run->queue;
   struct database db;
   uint64_t check = 0;
   struct options patient = *run->options;
@@ -90,7 +86,7 @@ static void *write_for_all(void *argument)
   pthread_mutex_lock(&queue->mutex);
   for (;;) {
     while (!queue->first && !queue->closed) pthread_cond_wait(&queue->filled, &queue->mutex);
-    struct job *job = queue->first;
+    struct job* job = queue->first;
     if (!job) break;
     queue->first = job->next;
     if (!queue->first) queue->last = &queue->first;
@@ -107,13 +103,11 @@ static void *write_for_all(void *argument)
   return NULL;
 }
 
-static bool writes(enum load load, int64_t i)
-{
+static bool writes(enum load load, int64_t i) {
   return load == LOAD_WRITE || load == LOAD_SINGLE_WRITER || (load == LOAD_MIXED && i % 10 == 9);
 }
 
-static int send_request(struct worker *worker, int64_t i, uint64_t *check)
-{
+static int send_request(struct worker* worker, int64_t i, uint64_t* check) {
   enum load load = worker->run->options->load;
   int64_t item = (37 * (int64_t)worker->index + i) % item_count(&worker->run->options->shape) + 1;
   if (load == LOAD_SINGLE_WRITER) {
@@ -124,18 +118,17 @@ static int send_request(struct worker *worker, int64_t i, uint64_t *check)
   return writes(load, i) ? admin_item_update(&worker->db, i, item, check) : admin_item_edit(&worker->db, item, check);
 }
 
-/* open_read: request k of all workers is due k / rate seconds after the warm-up has begun; the workers take them in turn. */
-static int64_t due_ns(const struct worker *worker, int64_t i)
-{
-  const struct options *options = worker->run->options;
+/* open_read: request k of all workers is due k / rate seconds after the warm-up has begun; the workers take them in
+ * turn. */
+static int64_t due_ns(const struct worker* worker, int64_t i) {
+  const struct options* options = worker->run->options;
   int64_t k = i * options->workers + worker->index, rate = options->rate;
   int64_t after = k / rate * INT64_C(1000000000) + k % rate * INT64_C(1000000000) / rate;
   return worker->run->begin_ns - options->warmup_ns + after;
 }
 
 /* Sleeps until shortly before, then asks the clock, so that the timer's slack is not measured. */
-static void wait_until(int64_t ns)
-{
+static void wait_until(int64_t ns) {
   for (int64_t left; (left = ns - now_ns()) > 0;) {
     left -= AWAKE_BEFORE_DUE_NS;
     if (left > 0)
@@ -145,10 +138,9 @@ static void wait_until(int64_t ns)
   }
 }
 
-static void *work(void *argument)
-{
-  struct worker *worker = argument;
-  struct run *run = worker->run;
+static void* work(void* argument) {
+  struct worker* worker = argument;
+  struct run* run = worker->run;
   const enum load load = run->options->load;
   bool own_connection = load != LOAD_SINGLE_WRITER, finished = false;
   uint64_t check = 0;
@@ -177,17 +169,17 @@ static void *work(void *argument)
   return NULL;
 }
 
-void run_concurrent(const struct options *options)
-{
+void run_concurrent(const struct options* options) {
   struct database db;
   open_database(&db, options);
   seed_database(&db);
   close_database(&db);
 
-  struct run run = {.options = options, .queue = {.mutex = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER}};
+  struct run run = {.options = options,
+                    .queue = {.mutex = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER}};
   run.queue.last = &run.queue.first;
   pthread_barrier_init(&run.barrier, NULL, (unsigned)options->workers + 1);
-  struct worker *workers = allocate((size_t)options->workers, sizeof *workers);
+  struct worker* workers = allocate((size_t)options->workers, sizeof *workers);
   pthread_t writer;
   if (options->load == LOAD_SINGLE_WRITER) start_thread(&writer, write_for_all, &run);
   for (int i = 0; i < options->workers; i++) {

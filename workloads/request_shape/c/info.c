@@ -2,8 +2,7 @@
 #include "database.h"
 #include "modes.h"
 
-static void print_string(const char *value)
-{
+static void print_string(const char* value) {
   putchar('"');
   for (; *value; value++) {
     if (*value == '"' || *value == '\\') putchar('\\');
@@ -12,16 +11,14 @@ static void print_string(const char *value)
   putchar('"');
 }
 
-static void print_member(const char *name, const char *value)
-{
+static void print_member(const char* name, const char* value) {
   print_string(name);
   putchar(':');
   print_string(value);
   putchar(',');
 }
 
-void print_info(void)
-{
+void print_info(void) {
   putchar('{');
   print_member("runner", RUNNER);
   print_member("language", "C");

@@ -5,11 +5,10 @@
 #include "database.h"
 #include "modes.h"
 
-static const char *database_path;
+static const char* database_path;
 
 /* Also when the program fails: its database is of no use to anybody. */
-static void remove_database(void)
-{
+static void remove_database(void) {
   for (int i = 0; i < 3; i++) {
     char name[4096];
     snprintf(name, sizeof name, "%s%s", database_path, database_suffixes[i]);
@@ -17,8 +16,7 @@ static void remove_database(void)
   }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char** argv) {
   struct options options = parse_options(argc, argv);
   database_path = options.path;
   atexit(remove_database);

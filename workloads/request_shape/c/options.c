@@ -9,11 +9,10 @@
 
 #include "database.h"
 
-const char *const load_names[] = {"read", "write", "mixed", "single_writer", "open_read", NULL};
-const char *const database_suffixes[] = {"", "-wal", "-shm"};
+const char* const load_names[] = {"read", "write", "mixed", "single_writer", "open_read", NULL};
+const char* const database_suffixes[] = {"", "-wal", "-shm"};
 
-static _Noreturn void usage(const char *format, ...)
-{
+static _Noreturn void usage(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fputs(RUNNER ": ", stderr);
@@ -22,10 +21,11 @@ static _Noreturn void usage(const char *format, ...)
   exit(2);
 }
 
-static const char help[] =
-    RUNNER " --mode sequential [--items N]\n"
-    RUNNER " --mode concurrent --workload read|write|mixed|single_writer|open_read [--workers W] [--duration S] [--warmup S]\n"
-    RUNNER " --trace | --info | --histogram | --help\n"
+static const char help[] = RUNNER
+    " --mode sequential [--items N]\n" RUNNER
+    " --mode concurrent --workload read|write|mixed|single_writer|open_read [--workers W] [--duration S] [--warmup "
+    "S]\n" RUNNER
+    " --trace | --info | --histogram | --help\n"
     "  --items N              requests of each kind, one after another (10000)\n"
     "  --workers W            threads, each with its own connection (1)\n"
     "  --duration S           measured window in seconds (5)\n"
@@ -36,18 +36,17 @@ static const char help[] =
     "  --statement-counts     how often each statement was prepared and ran, on standard error\n"
     "  --histogram            merge latencies from standard input: ns, one a line, an empty line between workers\n";
 
-int64_t parse_number(const char *flag, const char *text, int64_t min, int64_t max)
-{
+int64_t parse_number(const char* flag, const char* text, int64_t min, int64_t max) {
   int64_t value = 0;
   size_t digits = strspn(text, "0123456789");
   if (digits == 0 || digits > 15 || text[digits]) usage("%s: '%s' is not a whole number", flag, text);
-  for (const char *c = text; *c; c++) value = value * 10 + (*c - '0');
-  if (value < min || value > max) usage("%s: %s is not within %lld and %lld", flag, text, (long long)min, (long long)max);
+  for (const char* c = text; *c; c++) value = value * 10 + (*c - '0');
+  if (value < min || value > max)
+    usage("%s: %s is not within %lld and %lld", flag, text, (long long)min, (long long)max);
   return value;
 }
 
-int parse_choice(const char *flag, const char *text, const char *const *choices)
-{
+int parse_choice(const char* flag, const char* text, const char* const* choices) {
   char known[128] = "";
   for (int i = 0; choices[i]; i++) {
     if (strcmp(text, choices[i]) == 0) return i;
@@ -58,8 +57,7 @@ int parse_choice(const char *flag, const char *text, const char *const *choices)
 }
 
 /* Seconds with at most three decimals, as nanoseconds: 5, 0.25, and 5s as plans write it. */
-static int64_t parse_seconds(const char *flag, const char *text, int64_t min_ms)
-{
+static int64_t parse_seconds(const char* flag, const char* text, int64_t min_ms) {
   int64_t ms = 0, scale = 1000;
   size_t whole = strspn(text, "0123456789"), fraction = 0;
   if (whole && text[whole] == '.') fraction = strspn(text + whole + 1, "0123456789");
@@ -68,13 +66,13 @@ static int64_t parse_seconds(const char *flag, const char *text, int64_t min_ms)
     usage("%s: '%s' is not a number of seconds", flag, text);
   for (size_t i = 0; i < whole; i++) ms = ms * 10 + (text[i] - '0') * 1000;
   for (size_t i = 0; i < fraction; i++) ms += (text[whole + 1 + i] - '0') * (scale /= 10);
-  if (ms < min_ms || ms > 3600000) usage("%s: %s is not within %s and 3600 seconds", flag, text, min_ms ? "0.001" : "0");
+  if (ms < min_ms || ms > 3600000)
+    usage("%s: %s is not within %s and 3600 seconds", flag, text, min_ms ? "0.001" : "0");
   return ms * 1000000;
 }
 
 /* What a killed program has left is not ours to overwrite, and no new database may begin beside an old one's log. */
-static void refuse_existing(const char *path)
-{
+static void refuse_existing(const char* path) {
   for (int i = 0; i < 3; i++) {
     char name[4096];
     int length = snprintf(name, sizeof name, "%s%s", path, database_suffixes[i]);
@@ -83,8 +81,7 @@ static void refuse_existing(const char *path)
   }
 }
 
-static const char *fresh_path(void)
-{
+static const char* fresh_path(void) {
   static char path[96];
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -92,25 +89,21 @@ static const char *fresh_path(void)
   return path;
 }
 
-static enum action parse_action(const char *mode)
-{
+static enum action parse_action(const char* mode) {
   if (strcmp(mode, "sequential") == 0) return RUN_SEQUENTIAL;
   if (strcmp(mode, "concurrent") == 0) return RUN_CONCURRENT;
   usage("--mode: '%s' is neither sequential nor concurrent", mode);
 }
 
-static enum action action_of(const char *flag)
-{
+static enum action action_of(const char* flag) {
   return strcmp(flag, "--trace") == 0 ? TRACE : strcmp(flag, "--info") == 0 ? INFO : HISTOGRAM;
 }
 
-static bool is_action(const char *flag)
-{
+static bool is_action(const char* flag) {
   return strcmp(flag, "--trace") == 0 || strcmp(flag, "--info") == 0 || strcmp(flag, "--histogram") == 0;
 }
 
-struct options parse_options(int argc, char **argv)
-{
+struct options parse_options(int argc, char** argv) {
   struct options options = {.shape = default_shape,
                             .items = 10000,
                             .workers = 1,
@@ -120,7 +113,7 @@ struct options parse_options(int argc, char **argv)
                             .busy_timeout_ms = -1};
   const char *mode = NULL, *load = NULL, *action = NULL;
   for (int i = 1; i < argc; i++) {
-    const char *flag = argv[i];
+    const char* flag = argv[i];
     if (strcmp(flag, "--help") == 0) {
       fputs(help, stdout);
       fputs(shape_help, stdout);
@@ -134,24 +127,42 @@ struct options parse_options(int argc, char **argv)
       options.statement_counts = 1;
       continue;
     }
-    static const char *const with_value[] = {"--mode",   "--items", "--workload",        "--workers", "--duration",
+    static const char* const with_value[] = {"--mode",   "--items", "--workload",        "--workers", "--duration",
                                              "--warmup", "--db",    "--busy-timeout-ms", "--rate"};
     size_t known = 0, all = sizeof with_value / sizeof *with_value;
     while (known < all && strcmp(flag, with_value[known]) != 0) known++;
     if (known == all && !is_shape_flag(flag)) usage("unknown argument '%s'", flag);
-    const char *value = argv[++i];
+    const char* value = argv[++i];
     if (!value || !*value) usage("%s needs a value", flag);
     if (known == all) parse_shape_flag(flag, value, &options.shape);
     switch (known) {
-      case 0: mode = value; break;
-      case 1: options.items = parse_number(flag, value, 1, 1000000000); break;
-      case 2: options.load = (enum load)parse_choice(flag, load = value, load_names); break;
-      case 3: options.workers = (int)parse_number(flag, value, 1, 4096); break;
-      case 4: options.duration_ns = parse_seconds(flag, value, 1); break;
-      case 5: options.warmup_ns = parse_seconds(flag, value, 0); break;
-      case 6: options.path = value; break;
-      case 7: options.busy_timeout_ms = (int)parse_number(flag, value, 0, 3600000); break;
-      case 8: options.rate = parse_number(flag, value, 1, 10000000); break;
+      case 0:
+        mode = value;
+        break;
+      case 1:
+        options.items = parse_number(flag, value, 1, 1000000000);
+        break;
+      case 2:
+        options.load = (enum load)parse_choice(flag, load = value, load_names);
+        break;
+      case 3:
+        options.workers = (int)parse_number(flag, value, 1, 4096);
+        break;
+      case 4:
+        options.duration_ns = parse_seconds(flag, value, 1);
+        break;
+      case 5:
+        options.warmup_ns = parse_seconds(flag, value, 0);
+        break;
+      case 6:
+        options.path = value;
+        break;
+      case 7:
+        options.busy_timeout_ms = (int)parse_number(flag, value, 0, 3600000);
+        break;
+      case 8:
+        options.rate = parse_number(flag, value, 1, 10000000);
+        break;
     }
   }
   if (action && mode) usage("%s and --mode exclude each other", action);

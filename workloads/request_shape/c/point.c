@@ -9,13 +9,12 @@
 #include "modes.h"
 
 /* Into the folder BENCHCTL_OUT, where there is one. */
-static void write_histogram_file(const char *load, const char *suffix, const struct histogram *histogram)
-{
-  const char *folder = getenv("BENCHCTL_OUT");
+static void write_histogram_file(const char* load, const char* suffix, const struct histogram* histogram) {
+  const char* folder = getenv("BENCHCTL_OUT");
   if (!folder || !*folder || histogram->total == 0) return;
   char path[4096];
   snprintf(path, sizeof path, "%s/" RUNNER "_app_request_%s%s.hist.csv", folder, load, suffix);
-  FILE *file = fopen(path, "wx");
+  FILE* file = fopen(path, "wx");
   if (file) histogram_write(histogram, file);
   if (!file || ferror(file) || fclose(file) != 0) {
     fprintf(stderr, RUNNER ": %s: %s\n", path, strerror(errno));
@@ -23,14 +22,12 @@ static void write_histogram_file(const char *load, const char *suffix, const str
   }
 }
 
-static double us(int64_t ns)
-{
+static double us(int64_t ns) {
   return (double)ns / 1e3;
 }
 
-void print_point(const struct options *options, const struct histogram *latencies, const struct histogram *busy_waits)
-{
-  const char *load = load_names[options->load];
+void print_point(const struct options* options, const struct histogram* latencies, const struct histogram* busy_waits) {
+  const char* load = load_names[options->load];
   write_histogram_file(load, "", latencies);
   write_histogram_file(load, ".errors", busy_waits);
   double seconds = (double)options->duration_ns / 1e9;
@@ -41,14 +38,12 @@ void print_point(const struct options *options, const struct histogram *latencie
          (long long)busy_waits->total);
 }
 
-static void refuse_line(long long number)
-{
+static void refuse_line(long long number) {
   fprintf(stderr, RUNNER ": --histogram: line %lld of standard input is not a whole number of nanoseconds\n", number);
   exit(1);
 }
 
-void merge_histograms(void)
-{
+void merge_histograms(void) {
   static struct histogram merged, worker;
   char line[64];
   for (long long number = 1; fgets(line, sizeof line, stdin); number++) {

@@ -3,30 +3,28 @@
 #define SLUG "harbour-hall"
 
 /* One read; an error ends the request. */
-#define READ(statement, ...)                                             \
-  do {                                                                   \
-    int rc_ = query(db, statement, BIND(__VA_ARGS__), &row);             \
-    if (rc_ != SQLITE_OK) return rc_;                                    \
-    *sum += row.sum;                                                     \
+#define READ(statement, ...)                                 \
+  do {                                                       \
+    int rc_ = query(db, statement, BIND(__VA_ARGS__), &row); \
+    if (rc_ != SQLITE_OK) return rc_;                        \
+    *sum += row.sum;                                         \
   } while (0)
 
 /* The same where the shape says how many there are. */
-#define EDIT_READ(...)                \
-  do {                                \
+#define EDIT_READ(...)                 \
+  do {                                 \
     if (left-- == 0) return SQLITE_OK; \
-    READ(__VA_ARGS__);                \
+    READ(__VA_ARGS__);                 \
   } while (0)
 
 /* The parent lookup in the program: org by org until there is no parent. */
-static int walk_parent_chain(struct database *db, int64_t org, uint64_t *sum)
-{
+static int walk_parent_chain(struct database* db, int64_t org, uint64_t* sum) {
   struct row row = {.first = org};
   while (row.first) READ(parent_of_org, number(row.first));
   return SQLITE_OK;
 }
 
-int admin_item_edit(struct database *db, int64_t item, uint64_t *sum)
-{
+int admin_item_edit(struct database* db, int64_t item, uint64_t* sum) {
   struct row row;
   int64_t org = 0;
   int left = db->shape->reads;
@@ -67,8 +65,7 @@ int admin_item_edit(struct database *db, int64_t item, uint64_t *sum)
   }
 }
 
-static int read_and_update(struct database *db, int64_t i, int64_t item, uint64_t *sum)
-{
+static int read_and_update(struct database* db, int64_t i, int64_t item, uint64_t* sum) {
   struct row row;
   int rc = execute(db, begin_immediate, NONE);
   if (rc != SQLITE_OK) return rc;
@@ -88,8 +85,7 @@ static int read_and_update(struct database *db, int64_t i, int64_t item, uint64_
   return execute(db, commit, NONE);
 }
 
-int admin_item_update(struct database *db, int64_t i, int64_t item, uint64_t *sum)
-{
+int admin_item_update(struct database* db, int64_t i, int64_t item, uint64_t* sum) {
   int rc = read_and_update(db, i, item, sum);
   if (rc != SQLITE_OK && !sqlite3_get_autocommit(db->handle)) {
     int undone = execute(db, rollback, NONE);

@@ -2,22 +2,19 @@
 #include "modes.h"
 #include "request.h"
 
-static void print_row(const char *name, int64_t items, int64_t ns, uint64_t check)
-{
+static void print_row(const char* name, int64_t items, int64_t ns, uint64_t check) {
   int64_t ns_per_item = (ns + items / 2) / items;
   printf(CASE_PREFIX "%s,%lld,%lld,%lld.%03d,%lld\n", name, (long long)items, (long long)(ns / 1000),
          (long long)(ns_per_item / 1000), (int)(ns_per_item % 1000), (long long)check);
   fflush(stdout);
 }
 
-static int64_t count_rows(struct database *db)
-{
+static int64_t count_rows(struct database* db) {
   /* Rows changed since the connection was opened: all of them are the seed's. */
   return sqlite3_total_changes64(db->handle);
 }
 
-void run_sequential(const struct options *options)
-{
+void run_sequential(const struct options* options) {
   struct database db;
   const int64_t items = item_count(&options->shape);
   open_database(&db, options);
@@ -48,8 +45,7 @@ void run_sequential(const struct options *options)
   if (options->statement_counts) print_counts(&db.counts, stderr);
 }
 
-void print_trace(const struct options *options)
-{
+void print_trace(const struct options* options) {
   struct database db;
   open_database(&db, options);
   seed_database(&db);

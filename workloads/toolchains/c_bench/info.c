@@ -3,8 +3,7 @@
 #include "bench.h"
 #include "database.h"
 
-static void print_string(const char *value)
-{
+static void print_string(const char* value) {
   putchar('"');
   for (; *value; value++) {
     if (*value == '"' || *value == '\\') putchar('\\');
@@ -13,8 +12,7 @@ static void print_string(const char *value)
   putchar('"');
 }
 
-static void print_member(const char *name, const char *value)
-{
+static void print_member(const char* name, const char* value) {
   print_string(name);
   putchar(':');
   print_string(value);
@@ -22,17 +20,15 @@ static void print_member(const char *name, const char *value)
 }
 
 /* Whether the build has a table-valued function: asked for by using it. */
-static const char *has_function(sqlite3 *db, const char *sql)
-{
-  sqlite3_stmt *statement = NULL;
+static const char* has_function(sqlite3* db, const char* sql) {
+  sqlite3_stmt* statement = NULL;
   int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
   sqlite3_finalize(statement);
   return rc == SQLITE_OK ? "true" : "false";
 }
 
-void print_program_info(const char *compiler, const char *flags, const char *sqlite_flags)
-{
-  sqlite3 *db = open_database(":memory:", IN_MEMORY);
+void print_program_info(const char* compiler, const char* flags, const char* sqlite_flags) {
+  sqlite3* db = open_database(":memory:", IN_MEMORY);
   putchar('{');
   print_member("runner", program);
   print_member("language", "C");

@@ -6,20 +6,18 @@
 
 #include "bench.h"
 
-static int64_t parse_number(const struct option_spec *spec, const char *text)
-{
+static int64_t parse_number(const struct option_spec* spec, const char* text) {
   int64_t value = 0;
   size_t digits = strspn(text, "0123456789");
   bool whole = digits > 0 && digits <= 15 && !text[digits];
-  for (const char *c = text; whole && *c; c++) value = value * 10 + (*c - '0');
+  for (const char* c = text; whole && *c; c++) value = value * 10 + (*c - '0');
   if (!whole || value < spec->min || value > spec->max)
     usage("%s: '%.40s' is not a whole number from %lld to %lld", spec->name, text, (long long)spec->min,
           (long long)spec->max);
   return value;
 }
 
-static int parse_choice(const struct option_spec *spec, const char *text)
-{
+static int parse_choice(const struct option_spec* spec, const char* text) {
   char known[1024] = "";
   for (int i = 0; spec->choices[i]; i++) {
     if (strcmp(text, spec->choices[i]) == 0) return i;
@@ -29,15 +27,13 @@ static int parse_choice(const struct option_spec *spec, const char *text)
   usage("%s: '%.40s' is none of %s", spec->name, text, known);
 }
 
-static void print_help(const struct option_spec *specs, const char *help)
-{
+static void print_help(const struct option_spec* specs, const char* help) {
   fputs(help, stdout);
-  for (const struct option_spec *spec = specs; spec->name; spec++) printf("  %-20s %s\n", spec->name, spec->help);
+  for (const struct option_spec* spec = specs; spec->name; spec++) printf("  %-20s %s\n", spec->name, spec->help);
   printf("  %-20s %s\n", "--info", "versions, compiler and flags as JSON");
 }
 
-void parse_options(int argc, char **argv, struct option_spec *specs, const char *help, void (*print_info)(void))
-{
+void parse_options(int argc, char** argv, struct option_spec* specs, const char* help, void (*print_info)(void)) {
   bool info = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--help") == 0) {
@@ -49,10 +45,10 @@ void parse_options(int argc, char **argv, struct option_spec *specs, const char 
       info = true;
       continue;
     }
-    struct option_spec *spec = specs;
+    struct option_spec* spec = specs;
     while (spec->name && strcmp(argv[i], spec->name) != 0) spec++;
     if (!spec->name) usage("unknown argument '%.40s'", argv[i]);
-    const char *value = argv[++i];
+    const char* value = argv[++i];
     if (!value || !*value) usage("%s needs a value", spec->name);
     if (spec->given) usage("%s is given twice", spec->name);
     spec->given = true;
