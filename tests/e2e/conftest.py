@@ -113,6 +113,16 @@ class Bench:
         run = runs[0]
         return done, run["run"], Path(run["folder"])
 
+    def root_with(self, fixture: str) -> Path:
+        """From now on, a root of its own with the workload of that fixture only, and the analysis of the tree."""
+        root = self.home / "root"
+        (root / "workloads").mkdir(parents=True)
+        shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")
+        shutil.copytree(FIXTURES / fixture, root / "workloads" / fixture)
+        self.environment["BENCHCTL_ROOT"] = str(root)
+        self.environment["BENCHCTL_PYTHON"] = str(SOURCE / "analysis/.venv/bin/python")
+        return root
+
     def program(self, name: str, text: str | None = None) -> Path:
         """An executable beside the plan: this text, or that of the fixture of the same name."""
         path = self.home / name

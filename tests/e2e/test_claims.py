@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, SOURCE, Bench
+from conftest import Bench
 
 PLAN = """
 schema = 1
@@ -58,14 +56,8 @@ OTHER = '[[claim]]\nid = "pg"\nsource = "doc"\nstatement = "s"\npublished = "4.8
 
 
 @pytest.fixture
-def root(bench: Bench, tmp_path: Path) -> Bench:
-    """A root of its own, with one small workload and the analysis of the tree."""
-    made = tmp_path / "root"
-    (made / "workloads").mkdir(parents=True)
-    shutil.copy(SOURCE / "workloads/CONTRACT.md", made / "workloads")
-    shutil.copytree(FIXTURES / "mismatch", made / "workloads/mismatch")
-    bench.environment["BENCHCTL_ROOT"] = str(made)
-    bench.environment["BENCHCTL_PYTHON"] = str(SOURCE / "analysis/.venv/bin/python")
+def root(bench: Bench) -> Bench:
+    bench.root_with("mismatch")
     return bench
 
 

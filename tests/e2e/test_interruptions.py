@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BINARY, FIXTURES, ONE_ROW, SOURCE, Bench, needs_root
+from conftest import BINARY, ONE_ROW, Bench, needs_root
 
 PLAN = """schema = 1
 name = "rough"
@@ -130,17 +130,10 @@ def test_in_the_background_only_what_can_be_a_run(bench: Bench, own: tuple[str, 
 
 
 def test_asked_for_while_it_is_still_being_built(bench: Bench, nothing_left: None) -> None:
-    root = bench.home / "root"
-    (root / "workloads").mkdir(parents=True)
-    shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")
-    shutil.copytree(FIXTURES / "mismatch", root / "workloads/mismatch")
+    root = bench.root_with("mismatch")
     recipe = root / "workloads/mismatch/workload.toml"
     recipe.write_text(recipe.read_text().replace("mkdir -p", "sleep 3; mkdir -p"))
-    bench.environment |= {
-        "BENCHCTL_ROOT": str(root),
-        "BENCHCTL_PYTHON": str(SOURCE / "analysis/.venv/bin/python"),
-        "BENCHCTL_CACHE": str(bench.home / "cache"),
-    }
+    bench.environment["BENCHCTL_CACHE"] = str(bench.home / "cache")
     plan = bench.home / "plan.toml"
     plan.write_text(PLAN.format(suite='workload = "mismatch"\nmode = "all"\narms = ["one"]\nbaseline = "one"'))
     words = ("run", "--plan", str(plan), "--detach", "--id")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
-from conftest import FIXTURES, SOURCE, Bench
+from conftest import Bench
 
 PLAN = """
 schema = 1
@@ -27,14 +24,8 @@ case = "{case}"
 
 
 @pytest.fixture
-def other_root(bench: Bench, tmp_path: Path) -> Bench:
-    """A root of its own, with the workload of this test and the analysis of the tree."""
-    root = tmp_path / "root"
-    (root / "workloads").mkdir(parents=True)
-    shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")
-    shutil.copytree(FIXTURES / "mismatch", root / "workloads/mismatch")
-    bench.environment["BENCHCTL_ROOT"] = str(root)
-    bench.environment["BENCHCTL_PYTHON"] = str(SOURCE / "analysis/.venv/bin/python")
+def other_root(bench: Bench) -> Bench:
+    bench.root_with("mismatch")
     return bench
 
 

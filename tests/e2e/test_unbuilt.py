@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, SOURCE, Bench
+from conftest import Bench
 
 MISSING = "the compiler of absent is missing: get it from its makers"
 PLAN = """
@@ -27,18 +26,12 @@ NAMED = PLAN.format(arms='["one", "absent"]')
 
 
 @pytest.fixture
-def unbuilt(bench: Bench, tmp_path: Path) -> Bench:
-    """A root of its own, with the workload of this test and the analysis of the tree."""
-    root = tmp_path / "root"
-    tool = root / "workloads/toolchains/absent"
+def unbuilt(bench: Bench) -> Bench:
+    tool = bench.root_with("unbuilt") / "workloads/toolchains/absent"
     tool.mkdir(parents=True)
     (tool / "toolchain.toml").write_text('help = "absent"\nprobe = ["sh", "probe.sh"]\n')
     (tool / "probe.sh").write_text(f"echo '{MISSING}' >&2\nexit 1\n")
-    shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")
-    shutil.copytree(FIXTURES / "unbuilt", root / "workloads/unbuilt")
-    bench.environment["BENCHCTL_ROOT"] = str(root)
-    bench.environment["BENCHCTL_PYTHON"] = str(SOURCE / "analysis/.venv/bin/python")
-    bench.environment["BENCHCTL_CACHE"] = str(tmp_path / "cache")
+    bench.environment["BENCHCTL_CACHE"] = str(bench.home / "cache")
     return bench
 
 
