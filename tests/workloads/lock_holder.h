@@ -11,7 +11,8 @@ namespace benchctl::testing_workloads {
 // have reached the database. It lets go after `hold_s`; with 0 when the database is removed.
 enum class LockFrom { kSeeded, kUpdated };
 
-// Runs the command with `words` and --db x.db beside the holder, which must get its lock.
+// Runs the command with `words` and --db x.db beside the holder, which must get its lock and is there first: a busy
+// computer may take seconds to start it.
 inline CommandResult run_beside_holder(const Words& command, const Words& words, LockFrom from, double hold_s,
                                        const std::string& folder, const std::string& out) {
   write_file(folder + "/hold.py", R"(import os, sqlite3, sys, time
@@ -22,6 +23,7 @@ def ready():
         return sqlite3.connect('file:x.db?mode=ro', uri=True).execute(query).fetchone()[0]
     except sqlite3.Error:
         return 0
+open('holder.ready', 'w').close()
 while not ready():
     if time.monotonic() > end: sys.exit('the runner never came so far')
     time.sleep(0.002)
@@ -36,7 +38,8 @@ db.execute('ROLLBACK')
   const Words both = {
       "sh",
       "-c",
-      "q=$1 h=$2; shift 2; python3 hold.py \"$q\" \"$h\" & \"$@\" --db x.db; rc=$?; wait $! || exit 99; exit $rc",
+      "q=$1 h=$2; shift 2; python3 hold.py \"$q\" \"$h\" & for i in $(seq 6000); do [ -e holder.ready ] && break; "
+      "sleep 0.01; done; \"$@\" --db x.db; rc=$?; wait $! || exit 99; exit $rc",
       "sh",
       query,
       std::to_string(hold_s)};
