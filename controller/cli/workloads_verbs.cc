@@ -38,10 +38,14 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
   };
   auto json = [a](Options& options) { options.flag("--json", a->json, "as JSON"); };
   return {{"workloads list", "list workloads, their modes, parameters and arms, and which arms are built",
-           "benchctl workloads list", json,
+           "benchctl workloads list request_shape",
+           [=](Options& options) {
+             options.positional("NAME", a->name, false, "a workload; default: all");
+             json(options);
+           },
            [=, &context] {
-             return with_progress(context,
-                                  [=](BuildContext& build) { return workloads_list(build, a->json, std::cout); });
+             return with_progress(
+                 context, [=](BuildContext& build) { return workloads_list(a->name, build, a->json, std::cout); });
            }},
           {"workloads build", "build what is not built yet", "benchctl workloads build request_shape",
            [=](Options& options) {
@@ -51,6 +55,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              json(options);
            },
            [=, &context] {
+             BENCHCTL_CHECK(check_cache(context));
              return with_progress(context, [=](BuildContext& build) {
                return workloads_build(a->name, {a->arms, {a->arch, a->isa}, a->json}, build, std::cout);
              });
@@ -64,6 +69,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              wish(options);
            },
            [=, &context] {
+             BENCHCTL_CHECK(check_cache(context));
              return with_progress(context, [=](BuildContext& build) {
                return workloads_check(a->name, {a->items, a->arms, {a->arch, a->isa}}, build, std::cout);
              });
@@ -75,6 +81,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              options.positional("ARM", a->arm, true, "one of its arms");
            },
            [=, &context] {
+             BENCHCTL_CHECK(check_cache(context));
              return with_progress(
                  context, [=](BuildContext& build) { return workloads_trace(a->name, a->arm, build, std::cout); });
            }}};
