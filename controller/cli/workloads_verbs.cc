@@ -27,6 +27,12 @@ Result<int> with_progress(Context& context, const std::function<Status(BuildCont
   return 0;
 }
 
+// The same for what builds.
+Result<int> with_cache(Context& context, const std::function<Status(BuildContext&)>& work) {
+  BENCHCTL_CHECK(check_cache(context));
+  return with_progress(context, work);
+}
+
 }  // namespace
 
 std::vector<Verb> workloads_verbs(Context& context, Parts&) {
@@ -55,8 +61,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              json(options);
            },
            [=, &context] {
-             BENCHCTL_CHECK(check_cache(context));
-             return with_progress(context, [=](BuildContext& build) {
+             return with_cache(context, [=](BuildContext& build) {
                return workloads_build(a->name, {a->arms, {a->arch, a->isa}, a->json}, build, std::cout);
              });
            }},
@@ -69,8 +74,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              wish(options);
            },
            [=, &context] {
-             BENCHCTL_CHECK(check_cache(context));
-             return with_progress(context, [=](BuildContext& build) {
+             return with_cache(context, [=](BuildContext& build) {
                return workloads_check(a->name, {a->items, a->arms, {a->arch, a->isa}}, build, std::cout);
              });
            }},
@@ -81,9 +85,8 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              options.positional("ARM", a->arm, true, "one of its arms");
            },
            [=, &context] {
-             BENCHCTL_CHECK(check_cache(context));
-             return with_progress(
-                 context, [=](BuildContext& build) { return workloads_trace(a->name, a->arm, build, std::cout); });
+             return with_cache(context,
+                               [=](BuildContext& build) { return workloads_trace(a->name, a->arm, build, std::cout); });
            }}};
 }
 
