@@ -121,6 +121,7 @@ struct Stream {
   asio::posix::stream_descriptor descriptor;
   std::function<bool(std::string_view)> take;  // false: enough
   std::array<char, 65536> buffer{};
+  bool ending = false;
 
   Stream(asio::io_context& io, UniqueFd fd, std::function<bool(std::string_view)> taker)
       : descriptor(io, fd.release()), take(std::move(taker)) {
@@ -128,13 +129,21 @@ struct Stream {
   }
   void read_some() {
     descriptor.async_read_some(asio::buffer(buffer), [this](boost::system::error_code ec, size_t count) {
-      if (!ec && take(std::string_view(buffer.data(), count))) read_some();
+      if (!ec && !take(std::string_view(buffer.data(), count))) return;
+      if (ending) return drain();
+      if (!ec) read_some();
     });
+  }
+  // The command has ended. A read may have been made already, whose handler has yet to run: only behind that one, with
+  // its bytes taken, is the rest read, and nothing is waited for any more.
+  void end() {
+    ending = true;
+    boost::system::error_code ec;
+    descriptor.cancel(ec);
   }
   // Bounded: a grandchild that writes without end is not waited for.
   void drain() {
     boost::system::error_code ec;
-    descriptor.cancel(ec);
     for (int turn = 0; turn < 64; ++turn) {
       size_t count = descriptor.read_some(asio::buffer(buffer), ec);
       if (ec || count == 0 || !take(std::string_view(buffer.data(), count))) return;
@@ -262,8 +271,8 @@ Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
       wait_failed = ec;
       status = child.native_exit_code();
       timer.cancel();
-      output.drain();
-      errors.drain();
+      output.end();
+      errors.end();
     });
     output.read_some();
     errors.read_some();

@@ -150,7 +150,10 @@ TEST_F(Command, BackgroundChildThatHoldsThePipesDoesNotHoldUs) {
   ASSERT_TRUE(result.ok()) << result.error().message;
   auto pid = parse_int(trim(result->output));
   ASSERT_TRUE(pid.has_value());
-  // Still there: so we did not wait for it.
+  // Still there, and no zombie: so we did not wait for it.
+  auto stat = read_pseudo_file("/proc/" + std::to_string(*pid) + "/stat");
+  ASSERT_TRUE(stat.ok());
+  EXPECT_EQ(stat->find(") Z "), std::string::npos) << *stat;
   EXPECT_EQ(kill(static_cast<pid_t>(*pid), SIGKILL), 0);
 }
 
