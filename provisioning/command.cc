@@ -49,7 +49,7 @@ namespace process = boost::process::v2;
 
 // Carried out by the launcher in the child between fork and exec: system calls only.
 struct ChildSetup {
-  int in, out, err;
+  int in, out, err, guard;
   const char* cwd;
   pid_t parent;
 
@@ -58,6 +58,7 @@ struct ChildSetup {
     setsid();  // so that the group can be killed whole, and so that Ctrl-C reaches us and not the command
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);  // it died before the line above
+    if (guard >= 0 && !guard_group()) return last();
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -73,6 +74,24 @@ struct ChildSetup {
   template <typename Launcher>
   void on_exec_error(Launcher&, const process::filesystem::path&, const char* const*&, const process::error_code&) {
     _exit(127);  // not exit(): that would flush our buffered output a second time
+  }
+  // A second child that waits for the end of a pipe whose other end we alone hold, and then ends the group that it is
+  // in. The death signal above reaches the command only, and not what that has started.
+  bool guard_group() const {
+    const pid_t pid = _Fork();  // unlike fork() good between fork and exec of a program with threads
+    if (pid != 0) return pid > 0;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    dup2(guard, 0);
+    // Also the pipe that reports a failed exec, and the copy of the end that is waited for.
+    if (syscall(SYS_close_range, 1U, ~0U, 0U) != 0)
+      for (int fd = 1; fd < 4096; ++fd) close(fd);
+    char byte = 0;
+    while (read(0, &byte, 1) < 0 && errno == EINTR) {
+    }
+    ::kill(0, SIGKILL);
+    _exit(0);
   }
   static process::error_code last() { return {errno, boost::system::system_category()}; }
 };
@@ -102,6 +121,7 @@ struct Stream {
   asio::posix::stream_descriptor descriptor;
   std::function<bool(std::string_view)> take;  // false: enough
   std::array<char, 65536> buffer{};
+  bool ending = false;
 
   Stream(asio::io_context& io, UniqueFd fd, std::function<bool(std::string_view)> taker)
       : descriptor(io, fd.release()), take(std::move(taker)) {
@@ -109,13 +129,21 @@ struct Stream {
   }
   void read_some() {
     descriptor.async_read_some(asio::buffer(buffer), [this](boost::system::error_code ec, size_t count) {
-      if (!ec && take(std::string_view(buffer.data(), count))) read_some();
+      if (!ec && !take(std::string_view(buffer.data(), count))) return;
+      if (ending) return drain();
+      if (!ec) read_some();
     });
+  }
+  // The command has ended. A read may have been made already, whose handler has yet to run: only behind that one, with
+  // its bytes taken, is the rest read, and nothing is waited for any more.
+  void end() {
+    ending = true;
+    boost::system::error_code ec;
+    descriptor.cancel(ec);
   }
   // Bounded: a grandchild that writes without end is not waited for.
   void drain() {
     boost::system::error_code ec;
-    descriptor.cancel(ec);
     for (int turn = 0; turn < 64; ++turn) {
       size_t count = descriptor.read_some(asio::buffer(buffer), ec);
       if (ec || count == 0 || !take(std::string_view(buffer.data(), count))) return;
@@ -160,15 +188,19 @@ std::optional<std::string> find_program(const std::string& program) {
 
 Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
   if (spec.argv.empty()) return Error{ErrorKind::kInternal, "run a command: it has no name"};
-  const std::string& name = spec.argv[0];
+  const std::string name = sanitize(spec.argv[0], 400);
   if (spec.deadline.at <= Nanos{0}) return Error{ErrorKind::kInternal, name + ": run without a deadline"};
   std::vector<std::string> env = spec.env.empty() ? default_environment() : spec.env;
-  auto file = find_program(name, path_of(env));
+  auto file = find_program(spec.argv[0], path_of(env));
   if (!file) return Error{ErrorKind::kInternal, name + ": no such program in PATH; install it"};
 
   BENCHCTL_TRY(UniqueFd in, input_file(spec.input));
   BENCHCTL_TRY(Pipe out, make_pipe());
   BENCHCTL_TRY(Pipe err, make_pipe());
+  Pipe alive;
+  if (spec.whole_group) {
+    BENCHCTL_TRY(alive, make_pipe());
+  }
   std::vector<const char*> envp;
   for (const auto& entry : env) envp.push_back(entry.c_str());
   envp.push_back(nullptr);
@@ -185,8 +217,9 @@ Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
       // One at a time: the launcher's report pipe must not leak into a sibling, which would keep it open.
       static std::mutex mutex;
       std::lock_guard<std::mutex> guard(mutex);
-      return launcher(io.get_executor(), failed, *file, argv.data(),
-                      ChildSetup{in.get(), out.write.get(), err.write.get(), spec.cwd.c_str(), getpid()});
+      return launcher(
+          io.get_executor(), failed, *file, argv.data(),
+          ChildSetup{in.get(), out.write.get(), err.write.get(), alive.read.get(), spec.cwd.c_str(), getpid()});
     };
     auto child = spawn();
     if (failed) {
@@ -197,7 +230,7 @@ Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
     err.write.reset();
 
     CommandResult result;
-    bool ended = false, too_much = false, late = false;
+    bool ended = false, too_much = false, late = false, stopped = false;
     auto kill_group = [&] { ::kill(-child.id(), SIGKILL); };
     Stream output(io, std::move(out.read), [&](std::string_view bytes) {
       if (spec.on_output) {
@@ -225,8 +258,9 @@ Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
       timer.expires_after(std::min<Nanos>(spec.deadline.left(clock), std::chrono::seconds(1)));
       timer.async_wait([&](boost::system::error_code ec) {
         if (ec || ended) return;
-        if (!spec.deadline.passed(clock)) return watch();
-        late = true;
+        stopped = spec.stop && spec.stop();
+        if (!stopped && !spec.deadline.passed(clock)) return watch();
+        late = !stopped;
         kill_group();
       });
     };
@@ -237,15 +271,18 @@ Result<CommandResult> run_command(const CommandSpec& spec, Clock& clock) {
       wait_failed = ec;
       status = child.native_exit_code();
       timer.cancel();
-      output.drain();
-      errors.drain();
+      output.end();
+      errors.end();
     });
     output.read_some();
     errors.read_some();
     watch();
     io.run();
+    // What is left of it. The guard is in the group, so that its number is nobody else's yet.
+    if (spec.whole_group) kill_group();
 
     if (wait_failed) return Error{ErrorKind::kInternal, name + ": its end was not seen: " + wait_failed.message()};
+    if (stopped) return Error{ErrorKind::kInterrupted, name + ": stopped"};
     if (late) return Error{ErrorKind::kInternal, name + ": still running at its deadline, killed"};
     if (too_much)
       return Error{ErrorKind::kInternal, name + ": printed more than " + format_bytes(spec.output_cap) + ", killed"};

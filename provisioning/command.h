@@ -26,6 +26,10 @@ struct CommandSpec {
                                                     // standard output is then not collected
   int64_t output_cap = 8 << 20;                     // more standard output is an error, and the command is ended
   int64_t error_cap = 256 << 10;                    // what standard error holds beyond is dropped
+  std::function<bool()> stop;                       // asked once a second; true ends the command, kInterrupted
+  // Nothing of the command's process group outlives it, nor us, however we end: for compilers, which would go on
+  // writing where the next build writes.
+  bool whole_group = false;
 };
 
 // PATH, HOME, LANG=C.UTF-8, TMPDIR and the package clients' proxy settings: nothing else of ours (tokens above all)

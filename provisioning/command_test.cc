@@ -23,6 +23,15 @@ class Command : public testing::Test {
     spec.deadline = Deadline::in(clock_, std::chrono::seconds(seconds));
     return spec;
   }
+  // The kernel takes it down, and its new parent reaps it, in their own time: gone, or a zombie.
+  bool dies(int64_t pid) {
+    auto dead = [&] {
+      auto stat = read_pseudo_file("/proc/" + std::to_string(pid) + "/stat");
+      return !stat.ok() || stat->find(") Z ") != std::string::npos;
+    };
+    for (int turn = 0; turn < 500 && !dead(); ++turn) clock_.sleep(std::chrono::milliseconds(10));
+    return dead();
+  }
   static size_t open_fds() { return list_dir("/proc/self/fd").value().size(); }
   // As process 1 of a container we are also given the orphans of others.
   static bool has_children() { return getpid() != 1 && waitpid(-1, nullptr, WNOHANG) != -1; }
@@ -52,6 +61,8 @@ TEST_F(Command, MissingProgramIsNamed) {
   auto result = run_command(spec, clock_);
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().message.find("no-such-program-here"), std::string::npos);
+  spec.argv = {"no\x1b[31m"};  // of a declaration that somebody wrote
+  EXPECT_EQ(run_command(spec, clock_).error().message.find('\x1b'), std::string::npos);
 }
 
 TEST_F(Command, FailedStartsLeaveNoZombieAndNoDescriptor) {
@@ -84,13 +95,53 @@ TEST_F(Command, WholeGroupIsKilledAtTheDeadline) {
   EXPECT_NE(result.error().message.find("deadline"), std::string::npos);
   auto grandchild = parse_int(trim(seen));
   ASSERT_TRUE(grandchild.has_value()) << seen;
-  // The kernel takes it down, and its new parent reaps it, in their own time: gone, or a zombie.
-  auto dead = [&] {
-    auto stat = read_pseudo_file("/proc/" + std::to_string(*grandchild) + "/stat");
-    return !stat.ok() || stat->find(") Z ") != std::string::npos;
-  };
-  for (int turn = 0; turn < 500 && !dead(); ++turn) clock_.sleep(std::chrono::milliseconds(10));
-  EXPECT_TRUE(dead());
+  EXPECT_TRUE(dies(*grandchild));
+  EXPECT_FALSE(has_children());
+}
+
+TEST_F(Command, WholeGroupDiesWithUsHoweverWeEnd) {
+  const std::string file = "/tmp/benchctl-command-" + random_hex(6);
+  pid_t us = fork();
+  ASSERT_GE(us, 0);
+  if (us == 0) {
+    CommandSpec spec = sh("sleep 1000 & echo $! >" + file + ".new; mv " + file + ".new " + file + "; wait", 600);
+    spec.whole_group = true;
+    (void)run_command(spec, clock_);
+    _exit(0);
+  }
+  for (int turn = 0; turn < 1000 && !exists(file); ++turn) clock_.sleep(std::chrono::milliseconds(10));
+  auto written = read_file(file);
+  ASSERT_TRUE(written.ok());
+  auto grandchild = parse_int(trim(*written));
+  ASSERT_TRUE(grandchild.has_value());
+  ASSERT_EQ(kill(us, SIGKILL), 0);
+  ASSERT_EQ(waitpid(us, nullptr, 0), us);
+  EXPECT_TRUE(dies(*grandchild));
+  unlink(file.c_str());
+}
+
+TEST_F(Command, WholeGroupLeavesNothingBehindWhenTheCommandEnds) {
+  const size_t before = open_fds();
+  CommandSpec spec = sh("sleep 1000 >/dev/null 2>&1 & echo $!");
+  spec.whole_group = true;
+  auto result = run_command(spec, clock_);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_TRUE(result->ok());
+  auto grandchild = parse_int(trim(result->output));
+  ASSERT_TRUE(grandchild.has_value());
+  EXPECT_TRUE(dies(*grandchild));
+  EXPECT_EQ(open_fds(), before);
+  spec.argv = {"/etc/passwd"};
+  EXPECT_FALSE(run_command(spec, clock_).ok());
+  EXPECT_EQ(open_fds(), before);
+}
+
+TEST_F(Command, StopEndsIt) {
+  CommandSpec spec = sh("sleep 1000 & wait", 600);
+  spec.stop = [] { return true; };
+  auto result = run_command(spec, clock_);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kInterrupted);
   EXPECT_FALSE(has_children());
 }
 
@@ -99,7 +150,10 @@ TEST_F(Command, BackgroundChildThatHoldsThePipesDoesNotHoldUs) {
   ASSERT_TRUE(result.ok()) << result.error().message;
   auto pid = parse_int(trim(result->output));
   ASSERT_TRUE(pid.has_value());
-  // Still there: so we did not wait for it.
+  // Still there, and no zombie: so we did not wait for it.
+  auto stat = read_pseudo_file("/proc/" + std::to_string(*pid) + "/stat");
+  ASSERT_TRUE(stat.ok());
+  EXPECT_EQ(stat->find(") Z "), std::string::npos) << *stat;
   EXPECT_EQ(kill(static_cast<pid_t>(*pid), SIGKILL), 0);
 }
 

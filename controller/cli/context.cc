@@ -4,8 +4,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 
 #include "lib/files.h"
 #include "lib/text.h"
@@ -54,7 +56,7 @@ Result<Context> read_context() {
   // <root>/build*/bin/benchctl
   if (context.source_root.empty()) context.source_root = parent(parent(binaries));
   if (!exists(context.source_root + "/workloads/CONTRACT.md"))
-    return Error{ErrorKind::kInternal,
+    return Error{ErrorKind::kUsage,
                  context.source_root + " holds no workloads/: set BENCHCTL_ROOT to the folder that has them"};
   context.user_home = user_home;
   context.home = variable("BENCHCTL_HOME");
@@ -85,6 +87,9 @@ Result<Context> read_context() {
     if (config.empty()) config = (user_home.empty() ? home_of_user() : user_home) + "/.config";
     context.policy = config + "/benchctl/policy.toml";
   }
+  // From another folder it would be another policy, or none.
+  if (context.policy.front() != '/')
+    return Error{ErrorKind::kUsage, context.policy + ": BENCHCTL_POLICY and XDG_CONFIG_HOME must be absolute paths"};
   std::string untrusted = variable("BENCHCTL_UNTRUSTED");
   context.untrusted = !untrusted.empty() && untrusted != "0";
   std::string min_free = variable("BENCHCTL_MIN_FREE");
@@ -105,6 +110,17 @@ Result<Context> read_context() {
     context.failpoints = std::make_unique<KillAt>(failpoint);
   }
   return context;
+}
+
+Status check_cache(const Context& context) {
+  auto refused = [&](const std::string& why) {
+    return Error{ErrorKind::kUsage, "cache folder " + sanitize(context.cache, 400) + ": " + why +
+                                        "; set BENCHCTL_CACHE to a folder where you may write"};
+  };
+  // Traversed by the users that machines and trials run as.
+  if (auto made = make_dirs(context.cache, 0755); !made) return refused(made.error().message);
+  if (access(context.cache.c_str(), R_OK | W_OK | X_OK) != 0) return refused(std::strerror(errno));
+  return {};
 }
 
 }  // namespace benchctl

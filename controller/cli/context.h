@@ -34,4 +34,7 @@ struct Context {
 
 Result<Context> read_context();
 
+// The cache is made where it is absent; kUsage, naming BENCHCTL_CACHE, where nothing can be put there.
+Status check_cache(const Context& context);
+
 }  // namespace benchctl

@@ -34,6 +34,7 @@ Result<int> doctor(Context& context, Parts& parts, bool json) {
   }
   auto workloads = parts.workloads();
   look("workloads", workloads ? Status() : workloads.error());
+  look("cache " + context.cache, check_cache(context));
   auto store = parts.store();
   look("store " + parts.store_path(), store ? Status() : store.error());
   if (store) {

@@ -55,7 +55,8 @@ Result<int> init(const std::string& file) {
     return 0;
   }
   if (exists(file)) return Error{ErrorKind::kUsage, file + " exists already; choose another name"};
-  BENCHCTL_CHECK(write_atomic(file, text, 0644));
+  if (auto written = write_atomic(file, text, 0644); !written)
+    return Error{ErrorKind::kUsage, file + " cannot be written: " + written.error().message};
   std::cerr << file << " written; look at it by: benchctl plan check " << file << "\n";
   return 0;
 }

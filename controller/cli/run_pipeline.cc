@@ -184,7 +184,12 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
                  [&] { return parts.make_identity(); },
                  [] { return random_hex(6); },
                  [&](Deadline deadline) {
-                   return take_host_turn("run " + id, *context.clock, deadline, [&] { return stop.requested(); });
+                   return take_host_turn(
+                       "run " + id, *context.clock, deadline, [&] { return stop.requested(); },
+                       [&](const std::string& held) {
+                         progress.say("", "waiting for the turn on this computer, " + held +
+                                              "; the ttl runs on, and Ctrl-C ends the wait");
+                       });
                  },
                  parts.connector(),
                  *context.clock,
@@ -304,7 +309,8 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
     BENCHCTL_CHECK(check_space(folder, context.min_free_bytes));
   BENCHCTL_TRY(input.workloads, parts.workloads());
   BENCHCTL_CHECK(take_profile(context, input));
-  BENCHCTL_TRY(Shipment shipment, make_bundles(context, plan, input.workloads, progress));
+  BENCHCTL_TRY(Shipment shipment,
+               make_bundles(context, plan, input.workloads, progress, [&] { return stop.requested(); }));
   for (const BuiltBundle& bundle : shipment.bundles)
     input.bundles[bundle.key] = {bundle.row.sha256, bundle.folder, bundle.row.manifest};
   input.unbuilt = shipment.unbuilt;

@@ -48,11 +48,13 @@ BuildContext build_context(Context& context, std::function<void(const std::strin
 }
 
 Result<Shipment> make_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads,
-                              Progress& progress) {
+                              Progress& progress, const std::function<bool()>& stop) {
+  BENCHCTL_CHECK(check_cache(context));
   // What is missing is found out before minutes go into building the rest.
   BENCHCTL_CHECK(foresee_bundles(context, plan, workloads).verdict);
   BuildContext build = build_context(context, [&](const std::string& line) { progress.say("", line); });
   build.now = [&](const std::string& text) { progress.now("building", text); };
+  build.stop = stop;
   Toolchains toolchains(build);
   Shipment shipment;
   for (const Suite& suite : plan.suites) {

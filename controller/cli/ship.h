@@ -31,9 +31,9 @@ struct Shipment {
 
 // For every architecture of the plan's fleets. An arm that cannot be built stops the run where its suite says so (it
 // was named, and skip_unbuilt is not set) or where it is the baseline: kUsage, or kWorkload when its build failed, with
-// all of them in one message; else it is left out, and said.
+// all of them in one message; else it is left out, and said. kInterrupted when `stop` says so.
 Result<Shipment> make_bundles(Context& context, const Plan& plan, const std::vector<Workload>& workloads,
-                              Progress& progress);
+                              Progress& progress, const std::function<bool()>& stop);
 
 // As if every suite said skip_unbuilt = true.
 void skip_unbuilt(Plan& plan);

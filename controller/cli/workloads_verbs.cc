@@ -27,6 +27,12 @@ Result<int> with_progress(Context& context, const std::function<Status(BuildCont
   return 0;
 }
 
+// The same for what builds.
+Result<int> with_cache(Context& context, const std::function<Status(BuildContext&)>& work) {
+  BENCHCTL_CHECK(check_cache(context));
+  return with_progress(context, work);
+}
+
 }  // namespace
 
 std::vector<Verb> workloads_verbs(Context& context, Parts&) {
@@ -38,10 +44,14 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
   };
   auto json = [a](Options& options) { options.flag("--json", a->json, "as JSON"); };
   return {{"workloads list", "list workloads, their modes, parameters and arms, and which arms are built",
-           "benchctl workloads list", json,
+           "benchctl workloads list request_shape",
+           [=](Options& options) {
+             options.positional("NAME", a->name, false, "a workload; default: all");
+             json(options);
+           },
            [=, &context] {
-             return with_progress(context,
-                                  [=](BuildContext& build) { return workloads_list(build, a->json, std::cout); });
+             return with_progress(
+                 context, [=](BuildContext& build) { return workloads_list(a->name, build, a->json, std::cout); });
            }},
           {"workloads build", "build what is not built yet", "benchctl workloads build request_shape",
            [=](Options& options) {
@@ -51,7 +61,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              json(options);
            },
            [=, &context] {
-             return with_progress(context, [=](BuildContext& build) {
+             return with_cache(context, [=](BuildContext& build) {
                return workloads_build(a->name, {a->arms, {a->arch, a->isa}, a->json}, build, std::cout);
              });
            }},
@@ -64,7 +74,7 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              wish(options);
            },
            [=, &context] {
-             return with_progress(context, [=](BuildContext& build) {
+             return with_cache(context, [=](BuildContext& build) {
                return workloads_check(a->name, {a->items, a->arms, {a->arch, a->isa}}, build, std::cout);
              });
            }},
@@ -75,8 +85,8 @@ std::vector<Verb> workloads_verbs(Context& context, Parts&) {
              options.positional("ARM", a->arm, true, "one of its arms");
            },
            [=, &context] {
-             return with_progress(
-                 context, [=](BuildContext& build) { return workloads_trace(a->name, a->arm, build, std::cout); });
+             return with_cache(context,
+                               [=](BuildContext& build) { return workloads_trace(a->name, a->arm, build, std::cout); });
            }}};
 }
 

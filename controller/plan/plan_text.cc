@@ -117,6 +117,8 @@ void print_show(const Plan& plan, const std::vector<Workload>& workloads, const 
   print_line(out, "limits",
              "ttl " + format_seconds(static_cast<double>(plan.limits.ttl_ms) / 1000) + ", a trial " +
                  format_seconds(static_cast<double>(plan.limits.trial_timeout_ms) / 1000));
+  print_line(out, "harden", plan.harden_profile == "none" ? "none: the machines as they are" : plan.harden_profile);
+  if (!plan.claims.empty()) print_line(out, "claims", sanitize(join(plan.claims, ", "), 400));
   for (const Suite& suite : plan.suites) {
     print_line(out, "suite",
                suite.name + (suite.command.empty() ? "" : ": " + sanitize(shell_quote(suite.command), 300)));

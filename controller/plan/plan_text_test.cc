@@ -52,6 +52,7 @@ root
 machines  small: 1 x nspawn trixie, x86_64, 2 CPUs, cpus 0-1, disk 2GiB, memory 1GiB
 schedule  latin order, seed 42, 1 warm-up round, 7 scored rounds
 limits    ttl 1h 00m, a trial 5m 00s
+harden    quiet
 suite     request_shape.sequential
   arms    c_sqlite (baseline), rust_rusqlite, c_sqlite again (A/A)
   params  items = 10000, statement_cache = fits
@@ -63,6 +64,14 @@ trials    136 trials on 1 machine, about 5m 51s
 cost      free
 numbers   functional: these machines are parts of this computer and share its cores
 )");
+}
+
+TEST(PlanText, ShowSaysThatNothingIsHardenedAndWhichClaimsAreHeldAgainstTheRun) {
+  std::ostringstream out;
+  Plan plan = plan_of(plan_template(), {"harden.profile=none", "report.claims=[\"a.toml\", \"b.toml\"]"});
+  ASSERT_TRUE(show_plan(plan, fixture::workloads(), kHost, false, out).ok());
+  EXPECT_NE(out.str().find("\nharden    none: the machines as they are\nclaims    a.toml, b.toml\n"), std::string::npos)
+      << out.str();
 }
 
 TEST(PlanText, ShowAsJsonAgreesWithExpansion) {

@@ -6,6 +6,16 @@
 #include "lib/text.h"
 
 namespace benchctl {
+namespace {
+
+// Whether a terminal or a report can show it as it is: such texts are printed in many places.
+bool printable(const std::string& text) {
+  return sanitize(text, text.size()) == text;
+}
+
+constexpr char kNotPrintable[] = "holds a control character, or bytes that are no UTF-8";
+
+}  // namespace
 
 using Kind = toml::Node::Kind;
 
@@ -41,6 +51,7 @@ void TableReader::text(std::string_view key, std::string& out, size_t max_bytes)
   if (value->text.size() > max_bytes)
     return wrong(
         key, "must have at most " + std::to_string(max_bytes) + " bytes, not " + std::to_string(value->text.size()));
+  if (!printable(value->text)) return wrong(key, kNotPrintable);
   out = value->text;
 }
 
@@ -148,6 +159,8 @@ bool TableReader::read_texts(std::string_view key, std::vector<std::string>& out
       refuse(*item, "holds an empty text");
     } else if (item->text.size() > 4096 || item->text.find('\0') != std::string::npos) {
       refuse(*item, "holds a text longer than 4096 bytes or with a NUL");
+    } else if (distinct && !printable(item->text)) {
+      refuse(*item, kNotPrintable);
     } else if (distinct && std::find(read.begin(), read.end(), item->text) != read.end()) {
       refuse(*item, "names " + quoted(item->text) + " twice");
     } else {

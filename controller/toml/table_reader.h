@@ -23,7 +23,7 @@ class TableReader {
   toml::Place place() const { return node_.place; }
   const std::string& name() const { return name_; }
 
-  void text(std::string_view key, std::string& out, size_t max_bytes = 200);
+  void text(std::string_view key, std::string& out, size_t max_bytes = 200);  // printable, not empty
   void boolean(std::string_view key, bool& out);
   void integer(std::string_view key, int& out, int64_t min, int64_t max);
   void integer(std::string_view key, uint64_t& out, int64_t min, int64_t max);
@@ -32,7 +32,7 @@ class TableReader {
   void bytes(std::string_view key, int64_t& out, int64_t min, int64_t max);
   void percent(std::string_view key, double& share);  // "1%" -> 0.01; 0% to 100%
   void choice(std::string_view key, std::string& out, const std::vector<std::string>& choices);
-  // A list of distinct texts, none of them empty; a single text counts as a list of one.
+  // A list of distinct printable texts, none of them empty; a single text counts as a list of one.
   void texts(std::string_view key, std::vector<std::string>& out, size_t max_count);
   // argv: may repeat itself.
   void words(std::string_view key, std::vector<std::string>& out, size_t max_count);

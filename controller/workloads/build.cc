@@ -100,6 +100,7 @@ Result<FileLock> take_turn(const BuildContext& context) {
   for (bool said = false;; said = true) {
     auto lock = FileLock::take(context.cache_dir + "/build.lock", "a build, process " + std::to_string(getpid()));
     if (lock || lock.error().kind != ErrorKind::kInterrupted || deadline.passed(context.clock)) return lock;
+    if (context.stopped()) return Error{ErrorKind::kInterrupted, "stopped while another build had the cache"};
     if (!said) context.say("waiting for the build cache: " + lock.error().message);
     context.clock.sleep(kLockPoll);
   }

@@ -18,6 +18,9 @@ struct BuildContext {
   Nanos timeout = std::chrono::minutes(20);     // of one command
   std::function<void(const std::string&)> now;  // what is being done at the moment; may be empty
 
+  std::function<bool()> stop;  // true: leave off, with kInterrupted; may be empty
+
+  bool stopped() const { return stop && stop(); }
   void tell(const std::string& text) const {
     if (now) now(text);
   }

@@ -70,6 +70,24 @@ class BuildTest : public ::testing::Test {
   Workload workload_;
 };
 
+TEST_F(BuildTest, StoppedBuildLeavesOffAndIsNoFailure) {
+  write("sum/build.sh", "touch " + root_ + "/begun\nsleep 1000\n");
+  BuildContext stopped = context();
+  stopped.stop = [this] { return exists(root_ + "/begun"); };
+  auto bundles = build_bundles(workload_, {"sum"}, stopped);
+  ASSERT_FALSE(bundles.ok());
+  EXPECT_EQ(bundles.error().kind, ErrorKind::kInterrupted);
+  EXPECT_NE(bundles.error().message.find("sum/sh"), std::string::npos) << bundles.error().message;
+  for (const auto& file : std::filesystem::directory_iterator(root_ + "/cache/builds"))
+    ADD_FAILURE() << file.path() << " is left";
+  // And whoever waits for a build of another process.
+  auto turn = FileLock::take(root_ + "/cache/build.lock", "another");
+  ASSERT_TRUE(turn.ok());
+  bundles = build_bundles(workload_, {"sum"}, stopped);
+  ASSERT_FALSE(bundles.ok());
+  EXPECT_EQ(bundles.error().kind, ErrorKind::kInterrupted);
+}
+
 TEST_F(BuildTest, BuildsOnceAndAgainOnlyWhatChanged) {
   auto first = build();
   ASSERT_TRUE(first.ok()) << first.error().message;

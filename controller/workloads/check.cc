@@ -69,6 +69,7 @@ Result<std::string> run_arm(const Workload& workload, const ArmDecl& arm, const 
   spec.env = {"PATH=/usr/bin:/bin", "LC_ALL=C", "BENCHCTL_SEED=1", "BENCHCTL_SCRATCH=" + scratch,
               "BENCHCTL_OUT=" + scratch};
   spec.deadline = Deadline::in(context.clock, kArmTime);
+  spec.whole_group = true;
   auto ended = run_command(spec, context.clock);
   BENCHCTL_CHECK(remove_tree(scratch));
   const std::string what = workload.name + ": " + arm.name + " " + shell_quote(words);

@@ -54,9 +54,13 @@ Status run_step(const Recipe& recipe, const std::vector<std::string>& step, cons
   spec.env = env;
   spec.deadline = Deadline::in(context.clock, context.timeout);
   spec.on_output = [&](std::string_view bytes) { log.write(bytes); };
+  spec.stop = context.stop;
+  spec.whole_group = true;
   log.write("$ " + shell_quote(step) + "\n");
   auto ended = run_command(spec, context.clock);
   if (ended && ended->ok()) return {};
+  if (!ended && ended.error().kind == ErrorKind::kInterrupted)
+    return Error{ErrorKind::kInterrupted, "stopped while building " + recipe.name};
   std::string why = !ended                  ? ended.error().message
                     : ended->signal.empty() ? "exit code " + std::to_string(ended->exit_code)
                                             : "ended by SIG" + ended->signal;
@@ -98,7 +102,8 @@ Status run_recipe(const Recipe& recipe, const std::string& out, BuildContext& co
     if (Status done = run_step(recipe, recipe.steps[i], env, log, context); !done.ok()) {
       // Half a result is of no use; why it failed matters more than a failure here.
       (void)remove_tree(fresh);
-      (void)write_atomic(failure_file(out), done.error().message, 0644);
+      if (done.error().kind != ErrorKind::kInterrupted)
+        (void)write_atomic(failure_file(out), done.error().message, 0644);
       return done;
     }
   }

@@ -26,6 +26,15 @@ Result<Workload> find_workload(const std::string& root, const std::string& name)
                    (near ? "; did you mean \"" + *near + "\"?" : "; there are: " + join(known, ", "))};
 }
 
+// All where no name is given.
+Result<std::vector<Workload>> wanted_workloads(const std::string& root, const std::string& name) {
+  if (name.empty()) return load_workloads(root);
+  BENCHCTL_TRY(Workload one, find_workload(root, name));
+  std::vector<Workload> wanted;
+  wanted.push_back(std::move(one));
+  return wanted;
+}
+
 Result<const ArmDecl*> find_arm(const Workload& workload, const std::string& name) {
   if (const ArmDecl* arm = workload.arm(name)) return arm;
   std::vector<std::string> known;
@@ -167,8 +176,8 @@ Status verdict_on(const Workload& workload, const Builds& made, bool named) {
 
 }  // namespace
 
-Status workloads_list(BuildContext& context, bool json, std::ostream& out) {
-  BENCHCTL_TRY(auto all, load_workloads(context.root));
+Status workloads_list(const std::string& name, BuildContext& context, bool json, std::ostream& out) {
+  BENCHCTL_TRY(auto all, wanted_workloads(context.root, name));
   Toolchains toolchains(context, true);
   Json list = Json::array();
   for (size_t i = 0; i < all.size(); ++i) {
@@ -184,13 +193,7 @@ Status workloads_list(BuildContext& context, bool json, std::ostream& out) {
 }
 
 Status workloads_build(const std::string& name, const BuildOptions& options, BuildContext& context, std::ostream& out) {
-  std::vector<Workload> wanted;
-  if (name.empty()) {
-    BENCHCTL_TRY(wanted, load_workloads(context.root));
-  } else {
-    BENCHCTL_TRY(Workload one, find_workload(context.root, name));
-    wanted.push_back(std::move(one));
-  }
+  BENCHCTL_TRY(auto wanted, wanted_workloads(context.root, name));
   Json list = Json::array();
   std::vector<Error> errors;
   for (const Workload& workload : wanted) {

@@ -24,8 +24,8 @@ struct CheckOptions {
 };
 
 // Every workload with its modes, parameters and arms, and whether each arm's bundle is built; one that cannot be says
-// why, and how to get what is missing. With `json`, one JSON array.
-Status workloads_list(BuildContext& context, bool json, std::ostream& out);
+// why, and how to get what is missing. With `json`, one JSON array. `name` empty: all of them.
+Status workloads_list(const std::string& name, BuildContext& context, bool json, std::ostream& out);
 // Builds what is not built yet; one line a bundle: workload/build, sha256, folder; and one for each recipe that cannot
 // be built here. An error when a build failed (kWorkload), when a named arm or a baseline is not built (kUsage); what
 // could be built is built then. `name` empty: every workload.

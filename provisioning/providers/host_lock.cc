@@ -44,8 +44,10 @@ std::string host_lock_path() {
 }
 
 Result<FileLock> take_host_turn(const std::string& holder, Clock& clock, Deadline deadline,
-                                const std::function<bool()>& stop, const std::string& path) {
+                                const std::function<bool()>& stop, const std::function<void(const std::string&)>& waits,
+                                const std::string& path) {
   const std::string words = holder + ", pid " + std::to_string(getpid()) + ", uid " + std::to_string(getuid());
+  std::string told;
   while (true) {
     BENCHCTL_TRY(UniqueFd fd, open_shared(path));
     auto lock = FileLock::take_open(std::move(fd), path, words);
@@ -53,6 +55,10 @@ Result<FileLock> take_host_turn(const std::string& holder, Clock& clock, Deadlin
     std::string message = "waited for the turn on this computer, " + lock.error().message;
     if (stop && stop()) return Error{ErrorKind::kInterrupted, message};
     if (deadline.passed(clock)) return Error{ErrorKind::kProvisioning, message};
+    if (waits && told != lock.error().message) {
+      told = lock.error().message;
+      waits(told);
+    }
     clock.sleep(std::min<Nanos>(std::chrono::milliseconds(200), deadline.left(clock)));
   }
 }

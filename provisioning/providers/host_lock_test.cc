@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <optional>
+#include <vector>
 
 #include "lib/text.h"
 
@@ -16,9 +18,11 @@ class HostLock : public testing::Test {
   void SetUp() override { ASSERT_TRUE(make_dirs(folder_).ok()); }
   void TearDown() override { ASSERT_TRUE(remove_tree(folder_).ok()); }
   Result<FileLock> take(const std::string& who, Nanos span, std::function<bool()> stop = {}) {
-    return take_host_turn(who, clock_, Deadline::in(clock_, span), stop, path_);
+    auto waits = [this](const std::string& held) { told_.push_back(held); };
+    return take_host_turn(who, clock_, Deadline::in(clock_, span), stop, waits, path_);
   }
   std::string folder_ = "/tmp/benchctl-host-lock-" + random_hex(6), path_ = folder_ + "/lock";
+  std::vector<std::string> told_;
   SystemClock clock_;
 };
 
@@ -43,6 +47,22 @@ TEST_F(HostLock, WaitEndsWhenStopIsAskedFor) {
   auto second = take("run b", std::chrono::hours(1), [&] { return ++asked >= 2; });
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().kind, ErrorKind::kInterrupted);
+}
+
+TEST_F(HostLock, WhoWaitsIsToldOnceForWhomAndAgainForTheNext) {
+  auto first = take("run a", std::chrono::seconds(1));
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_TRUE(told_.empty());
+  int asked = 0;
+  auto second = take("run b", std::chrono::hours(1), [&] {
+    // As if another one had been faster at the change: the lock stands, and its words are another's.
+    if (++asked == 3) std::ofstream(path_, std::ios::trunc) << "run c";
+    return asked >= 6;
+  });
+  ASSERT_FALSE(second.ok());
+  ASSERT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_[0].find("held by run a, pid "), 0U) << told_[0];
+  EXPECT_EQ(told_[1], "held by run c");
 }
 
 TEST_F(HostLock, PlantedLinksAreRefused) {

@@ -215,3 +215,45 @@ def test_a_damaged_store_is_named_and_never_written(bench: Bench) -> None:
     assert "is damaged" in done.err
     assert "raw files in the run folders hold every result" in done.err
     assert store.read_bytes() == data
+
+
+def test_a_cache_that_nobody_can_fill_is_named_by_its_variable(bench: Bench) -> None:
+    bench.environment["BENCHCTL_CACHE"] = "/proc/nowhere"
+    path = plan(bench)
+    for words in (
+        ["workloads", "build"],
+        ["workloads", "check", "request_shape"],
+        ["workloads", "trace", "request_shape", "c_sqlite"],
+    ):
+        done = bench(*words)
+        assert done.code == 2, done.err
+        assert "cache folder /proc/nowhere" in done.err
+        assert "BENCHCTL_CACHE" in done.err
+    done = trusted(bench, path)
+    assert done.code == 2
+    assert "BENCHCTL_CACHE" in done.err
+    assert "LOOK  cache /proc/nowhere" in bench("doctor").out
+
+
+@pytest.mark.parametrize("name", ["BENCHCTL_POLICY", "XDG_CONFIG_HOME", "BENCHCTL_CACHE", "BENCHCTL_HOME"])
+def test_a_path_that_means_another_one_from_another_folder_is_refused(bench: Bench, name: str) -> None:
+    bench.environment[name] = "there"
+    done = bench("plan", "check", str(plan(bench)))
+    assert done.code == 2
+    assert f"{name} " in done.err
+    assert "absolute" in done.err
+
+
+def test_files_that_cannot_be_written_and_roots_that_are_none_are_mistakes_of_use(bench: Bench) -> None:
+    done = bench("plan", "init", "/proc/nowhere/p.toml")
+    assert done.code == 2
+    assert "/proc/nowhere/p.toml cannot be written" in done.err
+    bench.environment["BENCHCTL_ROOT"] = "/proc/nowhere"
+    assert bench("doctor").code == 2
+
+
+def test_one_workload_is_listed_by_its_name(bench: Bench) -> None:
+    assert [one["name"] for one in bench.json("workloads", "list", "json_encode", "--json")] == ["json_encode"]
+    done = bench("workloads", "list", "json_encod")
+    assert done.code == 2
+    assert 'did you mean "json_encode"' in done.err

@@ -27,6 +27,7 @@ for folder in $(echo "$PATH" | tr : ' ') /usr/bin $(ls -d /usr/lib/rust-1.*/bin 
       echo "RUST_TARGET=$target"
     else
       echo "FETCH_CARGO=$folder/cargo"
+      echo "FETCH_RUSTC=$folder/rustc"
       "$folder/rustc" -vV | sed -n 's/^host: /FETCH_HOST=/p'
     fi
     exit 0

@@ -7,6 +7,8 @@ manifest=$PWD/../../request_shape/rust/Cargo.toml
 # since static programs cannot.
 flags="-O2 -march=$BENCHCTL_ISA -DSQLITE_OMIT_LOAD_EXTENSION${*:+ $*}"
 
+# cargo asks a compiler for its targets even to fetch, and the one of the PATH may be another (rustup's without a toolchain).
+export RUSTC="$FETCH_RUSTC"
 # The amalgamation comes with the crate that Cargo.lock pins. What is already here is not asked for again.
 "$FETCH_CARGO" fetch --quiet --locked --offline --manifest-path "$manifest" --target "$FETCH_HOST" 2>/dev/null ||
   "$FETCH_CARGO" fetch --locked --manifest-path "$manifest" --target "$FETCH_HOST"
