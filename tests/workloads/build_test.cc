@@ -24,9 +24,7 @@ TEST(Build, TheSecondTimeNothingRunsAndTheBundleIsTheSame) {
   context.say = [&](const std::string&) { ++said; };
   auto second = build_bundles(*workload, {}, context);
   ASSERT_TRUE(second.ok()) << second.error().message;
-  // The Gleam compiler comes from no package registry: the one recipe that may be missing.
-  const bool gleam = build_command("gleam_sqlite", shared_context()).ok();
-  ASSERT_EQ(first->size(), workload->builds.size() - (gleam ? 0 : 1));
+  ASSERT_EQ(first->size(), workload->builds.size() - (has_gleam() ? 0 : 1));
   ASSERT_EQ(second->size(), first->size());
   EXPECT_EQ(said, 0);
   for (size_t i = 0; i < first->size(); ++i) {
@@ -55,8 +53,9 @@ TEST(Build, TheSecondTimeNothingRunsAndTheBundleIsTheSame) {
 }
 
 TEST(Build, ProgramsAreStaticAndNameNoFolderOfThisComputer) {
-  for (const std::string& arm : kRunners) {
-    if (arm == "bun_sqlite") continue;  // Bun's own program, linked with the C library
+  for (const std::string& arm : runners()) {
+    // Bun's own program and the BEAM's are linked with the C library.
+    if (arm == "bun_sqlite" || arm == "gleam_sqlite") continue;
     std::string program = command(arm)[0];
     CommandResult headers = run_in("/", {"readelf", "--program-headers", "--dynamic", program});
     ASSERT_TRUE(headers.ok()) << headers.errors;
@@ -99,7 +98,7 @@ TEST(Check, Agrees) {
   std::ostringstream out;
   Status status = workloads_check("request_shape", {}, context, out);
   ASSERT_TRUE(status.ok()) << status.error().message;
-  const std::string arms = build_command("gleam_sqlite", shared_context()) ? "8" : "6";
+  const std::string arms = has_gleam() ? "8" : "6";
   EXPECT_NE(out.str().find("request_shape: checks agree (" + arms + " arms, 1000 items, traces identical)\n"),
             std::string::npos)
       << out.str();

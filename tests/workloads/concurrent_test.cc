@@ -53,7 +53,7 @@ Point run_concurrent(const std::string& arm, const std::string& load, const std:
 }
 
 TEST(Concurrent, CountsWhatStartsInTheWindow) {
-  for (const std::string& arm : kRunners)
+  for (const std::string& arm : runners())
     for (const char* load : {"read", "write", "mixed", "single_writer", "open_read"}) {
       Point run = run_concurrent(arm, load, "4");
       ASSERT_FALSE(run.row.empty());
@@ -93,7 +93,7 @@ TEST(Concurrent, CountsWhatStartsInTheWindow) {
 
 TEST(Concurrent, WritesReachTheDatabase) {
   // Evidence that a concurrent run writes: the file grows a write-ahead log while it runs, and it is gone afterwards.
-  for (const std::string& arm : kRunners) {
+  for (const std::string& arm : runners()) {
     TempDir folder;
     const Words traced = {"strace", "-f", "-qq", "-c", "-e", "trace=pwrite64", "-o", "calls"};
     CommandResult ended = run_in(folder.path(), traced + command(arm) +

@@ -1,71 +1,76 @@
 // What goes wrong is said in one line, with the exit code that is documented, and leaves no database.
 #include <algorithm>
+#include <memory>
 
 #include "tests/workloads/runners.h"
 
 namespace benchctl::testing_workloads {
 namespace {
 
+const std::vector<Words> kWrong = {
+    {},
+    {"--bogus"},
+    {"--mode"},
+    {"--mode", ""},
+    {"--mode", "parallel"},
+    {"--mode", "sequential", "--items", "0"},
+    {"--mode", "sequential", "--items", "10x"},
+    {"--mode", "sequential", "--items", " 10"},
+    {"--mode", "sequential", "--items", "99999999999999999999"},
+    {"--mode", "concurrent"},
+    {"--mode", "concurrent", "--workload", "reads"},
+    {"--mode", "concurrent", "--workload", "read", "--workers", "0"},
+    {"--mode", "concurrent", "--workload", "read", "--duration", "0"},
+    {"--mode", "concurrent", "--workload", "read", "--duration", "1,5"},
+    {"--mode", "concurrent", "--workload", "read", "--duration", "1.2345"},
+    {"--mode", "concurrent", "--workload", "read", "--warmup", "nan"},
+    {"--trace", "--mode", "sequential"},
+    {"--trace", "--info"},
+    {"--info", "--histogram"},
+    {"--mode", "sequential", "--items", "-1"},
+    {"--mode", "sequential", "--items", "1e3"},
+    {"--mode", "sequential", "--items"},
+    {"--mode", "sequential", "--rows", "0"},
+    {"--mode", "sequential", "--rows", "1001"},
+    {"--mode", "sequential", "--extra-tables", "1001"},
+    {"--mode", "sequential", "--extra-indexes", "65"},
+    {"--mode", "sequential", "--reads", "0"},
+    {"--mode", "sequential", "--writes", "x"},
+    {"--trace", "--parent-lookup", "both"},
+    {"--trace", "--statement-cache", "16"},
+    {"--mode", "concurrent", "--workload", "open_read", "--rate", "0"},
+    {"--mode", "concurrent", "--workload", "read", "--workers", "-1"},
+    {"--mode", "concurrent", "--workload", "read", "--workers", "4097"},
+    {"--mode", "sequential", "--db", "/etc/passwd"},
+};
+
+// What is said of a mistake, without the arm's name; "" when it is not one line and exit code 2.
+std::string refusal(const std::string& arm, const Words& command, const Words& words) {
+  TempDir folder;
+  CommandResult ended = run_in(folder.path(), command + words);
+  const bool refused = ended.exit_code == 2 && ended.output.empty() && ended.errors.starts_with(arm) &&
+                       std::count(ended.errors.begin(), ended.errors.end(), '\n') == 1;
+  return refused ? ended.errors.substr(arm.size()) : "";
+}
+
 TEST(Arguments, MistakesAreOneLineAndExitCodeTwo) {
-  const std::vector<std::vector<std::string>> wrong = {
-      {},
-      {"--bogus"},
-      {"--mode"},
-      {"--mode", ""},
-      {"--mode", "parallel"},
-      {"--mode", "sequential", "--items", "0"},
-      {"--mode", "sequential", "--items", "10x"},
-      {"--mode", "sequential", "--items", " 10"},
-      {"--mode", "sequential", "--items", "99999999999999999999"},
-      {"--mode", "concurrent"},
-      {"--mode", "concurrent", "--workload", "reads"},
-      {"--mode", "concurrent", "--workload", "read", "--workers", "0"},
-      {"--mode", "concurrent", "--workload", "read", "--duration", "0"},
-      {"--mode", "concurrent", "--workload", "read", "--duration", "1,5"},
-      {"--mode", "concurrent", "--workload", "read", "--duration", "1.2345"},
-      {"--mode", "concurrent", "--workload", "read", "--warmup", "nan"},
-      {"--trace", "--mode", "sequential"},
-      {"--trace", "--info"},
-      {"--info", "--histogram"},
-      {"--mode", "sequential", "--items", "-1"},
-      {"--mode", "sequential", "--items", "1e3"},
-      {"--mode", "sequential", "--items"},
-      {"--mode", "sequential", "--rows", "0"},
-      {"--mode", "sequential", "--rows", "1001"},
-      {"--mode", "sequential", "--extra-tables", "1001"},
-      {"--mode", "sequential", "--extra-indexes", "65"},
-      {"--mode", "sequential", "--reads", "0"},
-      {"--mode", "sequential", "--writes", "x"},
-      {"--trace", "--parent-lookup", "both"},
-      {"--trace", "--statement-cache", "16"},
-      {"--mode", "concurrent", "--workload", "open_read", "--rate", "0"},
-      {"--mode", "concurrent", "--workload", "read", "--workers", "-1"},
-      {"--mode", "concurrent", "--workload", "read", "--workers", "4097"},
-      {"--mode", "sequential", "--db", "/etc/passwd"},
-  };
-  for (const auto& words : wrong) {
-    std::vector<std::string> lines;
-    for (const std::string& arm : kRunners) {
-      TempDir folder;
-      CommandResult ended = run_in(folder.path(), command(arm) + words);
-      EXPECT_EQ(ended.exit_code, 2) << arm << " " << join(words, " ");
-      EXPECT_EQ(ended.output, "");
-      EXPECT_EQ(std::count(ended.errors.begin(), ended.errors.end(), '\n'), 1) << ended.errors;
-      lines.push_back(ended.errors.substr(std::min(arm.size(), ended.errors.size())));
-    }
-    for (const std::string& line : lines) EXPECT_EQ(line, lines[0]);
+  for (const auto& words : kWrong) {
+    const std::string said = refusal("c_sqlite", command("c_sqlite"), words);
+    EXPECT_NE(said, "") << join(words, " ");
+    for (const std::string& arm : runners()) EXPECT_EQ(refusal(arm, command(arm), words), said) << arm;
   }
 }
 
-// One line that begins with the arm's name; exit code 1; nothing left in the folder.
-void expect_failure(const std::string& arm, const CommandResult& ended, const std::string& words,
-                    const std::string& folder) {
-  EXPECT_EQ(ended.exit_code, 1) << arm << ": " << ended.errors;
-  EXPECT_TRUE(ended.errors.starts_with(arm + ": ")) << ended.errors;
-  EXPECT_EQ(std::count(ended.errors.begin(), ended.errors.end(), '\n'), 1) << ended.errors;
-  EXPECT_NE(ended.errors.find(words), std::string::npos) << arm << ": " << ended.errors;
+// One line that begins with the arm's name; exit code 1; nothing left in the folder. The first fault, or "".
+std::string failure_fault(const std::string& arm, const CommandResult& ended, const std::string& words,
+                          const std::string& folder) {
+  const std::string said = arm + " ended with " + std::to_string(ended.exit_code) + " and said: " + ended.errors;
+  if (ended.exit_code != 1) return said;
+  if (!ended.errors.starts_with(arm + ": ") || ended.errors.find(words) == std::string::npos) return said;
+  if (std::count(ended.errors.begin(), ended.errors.end(), '\n') != 1) return said;
   auto left = list_dir(folder);
-  EXPECT_TRUE(left.ok() && left->empty()) << arm << " left " << (left.ok() ? join(*left, " ") : "");
+  if (!left.ok() || !left->empty()) return arm + " left " + (left.ok() ? join(*left, " ") : left.error().message);
+  return "";
 }
 
 const Words kModes[] = {{"--mode", "sequential", "--items", "10000"},
@@ -88,79 +93,127 @@ TEST(Failures, MissingFolder) {
   for (const std::string& arm : sequential_runners()) {
     TempDir folder;
     CommandResult missing = run_in(folder.path(), command(arm) + Words{"--mode", "sequential", "--db", "absent/x.db"});
-    expect_failure(arm, missing, "absent/x.db: ", folder.path());
+    EXPECT_EQ(failure_fault(arm, missing, "absent/x.db: ", folder.path()), "");
   }
-  for (const std::string& arm : kRunners) {
+  for (const std::string& arm : runners()) {
     TempDir folder;
     const Words words = {"--mode", "concurrent", "--workload", "read", "--duration", "0.05", "--warmup", "0"};
     CommandResult missing = run_in(folder.path(), command(arm) + words, {"BENCHCTL_OUT=/absent"});
-    expect_failure(arm, missing, "/absent/" + arm + "_app_request_read.hist.csv: ", folder.path());
+    EXPECT_EQ(failure_fault(arm, missing, "/absent/" + arm + "_app_request_read.hist.csv: ", folder.path()), "");
   }
 }
 
+constexpr const char* kNoNamespaces = "no user namespaces here";
+
+std::string full_disk_fault(const std::string& arm, const Words& command, const Words& words) {
+  TempDir folder;
+  // One that the seed fits into and the log does not; what is left there is the output.
+  CommandResult full = run_mounted(folder.path(), "mount -t tmpfs -o size=200k tmpfs .", command + words);
+  if (full.errors.find("unshare") != std::string::npos) return kNoNamespaces;
+  if (full.output.find(".db") != std::string::npos) return arm + " left " + full.output;
+  // The Go driver does not tell a full disk from other errors of a disk.
+  return failure_fault(arm, full, arm == "go_ncruces" ? "disk I/O error" : "full", folder.path());
+}
+
+std::string read_only_fault(const std::string& arm, const Words& command, const Words& words) {
+  TempDir folder;
+  CommandResult ended = run_mounted(folder.path(), "mount -t tmpfs -o ro tmpfs .", command + words);
+  if (ended.errors.find("unshare") != std::string::npos) return kNoNamespaces;
+  return failure_fault(arm, ended, arm + "-", folder.path());
+}
+
 TEST(Failures, FullDisk) {
-  for (const std::string& arm : kRunners)
+  for (const std::string& arm : runners())
     for (const Words& words : kModes) {
-      TempDir folder;
-      // One that the seed fits into and the log does not; what is left there is the output.
-      CommandResult full = run_mounted(folder.path(), "mount -t tmpfs -o size=200k tmpfs .", command(arm) + words);
-      if (full.errors.find("unshare") != std::string::npos) GTEST_SKIP() << "no user namespaces here: " << full.errors;
-      // The Go driver does not tell a full disk from other errors of a disk.
-      expect_failure(arm, full, arm == "go_ncruces" ? "disk I/O error" : "full", folder.path());
-      EXPECT_EQ(full.output.find(".db"), std::string::npos) << arm << " left " << full.output;
+      const std::string fault = full_disk_fault(arm, command(arm), words);
+      if (fault == kNoNamespaces) GTEST_SKIP() << fault;
+      EXPECT_EQ(fault, "");
     }
 }
 
 TEST(Failures, ReadOnlyFolder) {
-  for (const std::string& arm : kRunners)
+  for (const std::string& arm : runners())
     for (const Words& words : kModes) {
-      TempDir folder;
-      CommandResult ended = run_mounted(folder.path(), "mount -t tmpfs -o ro tmpfs .", command(arm) + words);
-      if (ended.errors.find("unshare") != std::string::npos)
-        GTEST_SKIP() << "no user namespaces here: " << ended.errors;
-      expect_failure(arm, ended, arm + "-", folder.path());
+      const std::string fault = read_only_fault(arm, command(arm), words);
+      if (fault == kNoNamespaces) GTEST_SKIP() << fault;
+      EXPECT_EQ(fault, "");
     }
 }
 
 TEST(Failures, StandardOutputThatCannotBeWritten) {
-  for (const std::string& arm : kRunners) {
+  for (const std::string& arm : runners()) {
     TempDir folder;
     CommandResult output = run_in(folder.path(), Words{"sh", "-c", "exec \"$@\" >/dev/full", "sh"} + command(arm) +
                                                      Words{"--mode", "sequential", "--items", "1"});
-    expect_failure(arm, output, "standard output: it could not be written in full", folder.path());
+    EXPECT_EQ(failure_fault(arm, output, "standard output: it could not be written in full", folder.path()), "");
   }
 }
 
 // A killed run leaves its files, and no later one is harmed: another name by default, and a refusal where the name is
 // the same, so that a log is never taken for that of another database.
-TEST(Failures, KilledInMidRun) {
-  for (const std::string& arm : kRunners) {
-    TempDir folder;
-    const std::string killed =
-        "\"$@\" --mode concurrent --workload write --workers 2 --duration 60 --warmup 0 & "
-        "for n in $(seq 2000); do ls *.db-wal >/dev/null 2>&1 && break; sleep 0.01; done; "
-        "sleep 0.1; kill -9 $!; wait $! 2>/dev/null; ls -A";
-    CommandResult ended = run_in(folder.path(), Words{"sh", "-c", killed, "sh"} + command(arm));
-    auto left = list_dir(folder.path());
-    ASSERT_TRUE(left.ok() && left->size() == 3) << arm << ": " << ended.output << ended.errors;
-    const std::string database = left->front();
-    EXPECT_TRUE(database.starts_with(arm + "-") && database.ends_with(".db")) << database;
+std::string killed_fault(const std::string& arm, const Words& command) {
+  TempDir folder;
+  const std::string killed =
+      "\"$@\" --mode concurrent --workload write --workers 2 --duration 60 --warmup 0 & "
+      "for n in $(seq 2000); do ls *.db-wal >/dev/null 2>&1 && break; sleep 0.01; done; "
+      "sleep 0.1; kill -9 $!; wait $! 2>/dev/null; ls -A";
+  CommandResult ended = run_in(folder.path(), Words{"sh", "-c", killed, "sh"} + command);
+  auto left = list_dir(folder.path());
+  if (!left.ok() || left->size() != 3) return arm + " was not killed in mid-run: " + ended.output + ended.errors;
+  const std::string database = left->front();
+  if (!database.starts_with(arm + "-") || !database.ends_with(".db")) return arm + " left " + database;
 
-    CommandResult next = run_in(folder.path(), command(arm) + Words{"--mode", "sequential", "--items", "5"});
-    EXPECT_TRUE(next.ok()) << next.errors;
-    EXPECT_EQ(list_dir(folder.path())->size(), 3u) << "it has removed what is not its own, or left something";
+  CommandResult next = run_in(folder.path(), command + Words{"--mode", "sequential", "--items", "5"});
+  if (!next.ok()) return arm + " does not run beside what a killed one has left: " + next.errors;
+  if (list_dir(folder.path())->size() != 3) return arm + " has removed what is not its own, or left something";
 
-    for (const char* suffix : {"", "-wal", "-shm"}) {
-      const Words words = {"--mode", "sequential", "--items", "5", "--db", database};
-      CommandResult same = run_in(folder.path(), command(arm) + words);
-      EXPECT_EQ(same.exit_code, 2) << arm << ": " << same.errors;
-      EXPECT_NE(same.errors.find("--db: '" + database + suffix + "' exists already"), std::string::npos) << same.errors;
-      std::filesystem::remove(folder.path() + "/" + database + suffix);
-    }
-    CommandResult clean = run_in(folder.path(), command(arm) + Words{"--trace", "--db", database});
-    EXPECT_TRUE(clean.ok()) << clean.errors;
-    EXPECT_TRUE(list_dir(folder.path())->empty());
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    CommandResult same =
+        run_in(folder.path(), command + Words{"--mode", "sequential", "--items", "5", "--db", database});
+    if (same.exit_code != 2 ||
+        same.errors.find("--db: '" + database + suffix + "' exists already") == std::string::npos)
+      return arm + " took a name of which " + database + suffix + " is there: " + same.errors;
+    std::filesystem::remove(folder.path() + "/" + database + suffix);
   }
+  CommandResult clean = run_in(folder.path(), command + Words{"--trace", "--db", database});
+  if (!clean.ok() || !list_dir(folder.path())->empty()) return arm + " left something: " + clean.errors;
+  return "";
+}
+
+TEST(Failures, KilledInMidRun) {
+  for (const std::string& arm : runners()) EXPECT_EQ(killed_fault(arm, command(arm)), "");
+}
+
+// A c_sqlite that is broken on purpose fails each of these.
+TEST(Failures, Mutants) {
+  std::vector<std::unique_ptr<Mutant>> kept;
+  auto c = [&](const std::string& file, const std::string& line, const std::string& instead) {
+    kept.push_back(std::make_unique<Mutant>(file, line, instead));
+    auto built = build_command("c_sqlite", kept.back()->context);
+    if (!built) ADD_FAILURE() << built.error().message;
+    return built ? *built : Words{"false"};
+  };
+  const Words no_items = {"--mode", "sequential", "--items", "0"};
+  const Words no_workers = {"--mode", "concurrent", "--workload", "read",       "--workers",
+                            "0",      "--warmup",   "0",          "--duration", "0.01"};
+  EXPECT_NE(refusal("c_sqlite", command("c_sqlite"), no_items), "");
+  EXPECT_NE(refusal("c_sqlite", command("c_sqlite"), no_workers), "");
+  const Words lenient = c("c/options.c", "if (!value || !*value) usage(\"%s needs a value\", flag);",
+                          "if (!value) value = \"1\"; if (strcmp(value, \"0\") == 0) value = \"1\";");
+  EXPECT_EQ(refusal("c_sqlite", lenient, no_items), "");
+  EXPECT_EQ(refusal("c_sqlite", lenient, no_workers), "");
+  // Its database stays.
+  const Words untidy = c("c/main.c", "  atexit(remove_database);\n", "");
+  EXPECT_NE(full_disk_fault("c_sqlite", untidy, kModes[0]), "");
+  // A disk's error is taken for a locked database, and goes on.
+  const Words careless = c("c/concurrent.c", "bool busy = (rc & 0xff) == SQLITE_BUSY &&", "bool busy = rc &&");
+  EXPECT_NE(full_disk_fault("c_sqlite", careless, kModes[1]), "");
+  // What cannot be opened is not said.
+  const Words silent = c("c/database.c", "if (rc != SQLITE_OK) fail(db, path, rc);\n  sqlite3_extended",
+                         "if (rc != SQLITE_OK) exit(1);\n  sqlite3_extended");
+  EXPECT_NE(read_only_fault("c_sqlite", silent, kModes[0]), "");
+  // What a killed one has left is taken for its own.
+  EXPECT_NE(killed_fault("c_sqlite", c("c/options.c", "  refuse_existing(options.path);\n", "")), "");
 }
 
 }  // namespace

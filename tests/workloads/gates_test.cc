@@ -30,11 +30,11 @@ TEST(Gates, TheBusyTimeoutComesFirst) {
 }
 
 TEST(Gates, OnlyWhatStartsInsideTheWindowCounts) {
-  at_once(kRunners, [](const std::string& arm) { EXPECT_EQ(window_fault(command(arm), arm), ""); });
+  at_once(runners(), [](const std::string& arm) { EXPECT_EQ(window_fault(command(arm), arm), ""); });
 }
 
 TEST(Gates, MergedHistogramsAreTheHistogramOfAll) {
-  for (const std::string& arm : kRunners) EXPECT_EQ(histogram_fault(command(arm)), "") << arm;
+  for (const std::string& arm : runners()) EXPECT_EQ(histogram_fault(command(arm)), "") << arm;
 }
 
 // Repeated runs are merged by the analysis: as if one runner had seen all latencies.
@@ -42,7 +42,7 @@ TEST(Gates, TheAnalysisMergesRunsAsTheRunnersMergeWorkers) {
   std::string runs[2];
   for (int i = 0; i < 3000; ++i) runs[i % 3 == 0] += std::to_string(int64_t{997} * i * i % 5'000'011) + "\n";
   TempDir folder;
-  for (const std::string& arm : kRunners) {
+  for (const std::string& arm : runners()) {
     auto histogram = [&](const std::string& file, const std::string& latencies) {
       CommandResult ended = run_in(folder.path(), command(arm) + Words{"--histogram"}, {}, latencies);
       write_file(folder.path() + "/" + file, ended.output.substr(ended.output.find("bucket_us")));

@@ -11,11 +11,12 @@ struct Blocked {
 };
 
 // The lock is held for 300 ms while updates are on their way.
-Blocked blocked(const std::string& arm, const std::string& load, const std::string& busy_timeout_ms) {
+Blocked blocked(const Words& command, const std::string& arm, const std::string& load,
+                const std::string& busy_timeout_ms) {
   TempDir folder, out;
   const Words words = {"--mode",     "concurrent", "--workload", load, "--workers",         "2",
                        "--duration", "2",          "--warmup",   "0",  "--busy-timeout-ms", busy_timeout_ms};
-  CommandResult ended = run_beside_holder(command(arm), words, LockFrom::kUpdated, 0.3, folder.path(), out.path());
+  CommandResult ended = run_beside_holder(command, words, LockFrom::kUpdated, 0.3, folder.path(), out.path());
   EXPECT_TRUE(ended.ok()) << arm << " " << load << ": " << ended.exit_code << " " << ended.errors;
   auto rows = ended.ok() ? cells_of(ended.output) : std::vector<std::vector<std::string>>{};
   if (rows.size() != 2 || rows[1].size() != 10) return {};
@@ -25,8 +26,8 @@ Blocked blocked(const std::string& arm, const std::string& load, const std::stri
 }
 
 TEST(Holding, WritesWaitAndTheTailShowsIt) {
-  at_once(kRunners, [](const std::string& arm) {
-    Blocked run = blocked(arm, "write", "5000");
+  at_once(runners(), [](const std::string& arm) {
+    Blocked run = blocked(command(arm), arm, "write", "5000");
     EXPECT_GE(run.max_us, 300'000) << arm;
     EXPECT_EQ(run.errors, 0) << arm;
     EXPECT_EQ(run.waits, "") << arm;
@@ -34,8 +35,8 @@ TEST(Holding, WritesWaitAndTheTailShowsIt) {
 }
 
 TEST(Holding, WritesFailAndAreCountedOnceTheBusyTimeoutIsShorter) {
-  at_once(kRunners, [](const std::string& arm) {
-    Blocked run = blocked(arm, "write", "50");
+  at_once(runners(), [](const std::string& arm) {
+    Blocked run = blocked(command(arm), arm, "write", "50");
     EXPECT_GE(run.errors, 1) << arm;
     EXPECT_LE(run.errors, 2 * (2000 / 50 + 1)) << arm;
     // Each failed after the whole busy timeout (SQLite sleeps in whole milliseconds), and is in no other file.
@@ -49,11 +50,26 @@ TEST(Holding, WritesFailAndAreCountedOnceTheBusyTimeoutIsShorter) {
   });
 }
 
+// A tail that is cut, and busy writes that nobody counts.
+TEST(Holding, Mutants) {
+  auto c = [](const Mutant& mutant) {
+    auto built = build_command("c_sqlite", mutant.context);
+    if (!built) ADD_FAILURE() << built.error().message;
+    return built ? *built : Words{"false"};
+  };
+  Mutant late("c/concurrent.c", "    if (start < run->begin_ns || start >= run->end_ns) continue;\n",
+              "    if (start < run->begin_ns || start >= run->end_ns) continue;\n    took %= 250000000;\n");
+  EXPECT_LT(blocked(c(late), "c_sqlite", "write", "5000").max_us, 300'000);
+  Mutant uncounted("c/concurrent.c", "histogram_record(busy ? &worker->busy_waits : &worker->latencies, took);",
+                   "if (!busy) histogram_record(&worker->latencies, took);");
+  EXPECT_EQ(blocked(c(uncounted), "c_sqlite", "write", "50").errors, 0);
+}
+
 // All writes go through one connection, which waits as long as it takes: the queued ones wait with it, once, and none
 // comes back as busy, however short the busy timeout of the others would be.
 TEST(Holding, ASingleWriterWaitsOnceForAll) {
-  at_once(kRunners, [](const std::string& arm) {
-    Blocked run = blocked(arm, "single_writer", "50");
+  at_once(runners(), [](const std::string& arm) {
+    Blocked run = blocked(command(arm), arm, "single_writer", "50");
     EXPECT_GE(run.max_us, 300'000) << arm;
     EXPECT_EQ(run.errors, 0) << arm;
     EXPECT_EQ(run.waits, "") << arm;
@@ -62,7 +78,7 @@ TEST(Holding, ASingleWriterWaitsOnceForAll) {
 
 // Without anybody else: connections that do not wait disturb each other, one connection has nobody to be disturbed by.
 TEST(Holding, ASingleWriterNeedsNoBusyTimeout) {
-  for (const std::string& arm : kRunners) {
+  for (const std::string& arm : runners()) {
     TempDir folder;
     const Words words = {"--mode",   "concurrent", "--workers",         "4", "--duration", "0.3",
                          "--warmup", "0",          "--busy-timeout-ms", "0", "--workload"};

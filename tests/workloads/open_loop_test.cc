@@ -33,12 +33,12 @@ Row stopped(const std::string& arm, const std::string& load) {
 // 100 requests came due in the half second; those of its first 0.4 s waited more than 0.1 s. A closed loop has one
 // request a worker on its way, and would hide the others.
 TEST(OpenLoop, AStallIsSeenByEveryRequestThatCameDueInIt) {
-  at_once(kRunners, [](const std::string& arm) {
+  at_once(runners(), [](const std::string& arm) {
     Row open = stopped(arm, "open_read");
     EXPECT_EQ(open.requests, 600) << arm;
     EXPECT_GE(open.slow, 70) << arm;
   });
-  at_once(kRunners, [](const std::string& arm) {
+  at_once(runners(), [](const std::string& arm) {
     Row closed = stopped(arm, "read");
     EXPECT_GT(closed.requests, 600) << arm;
     EXPECT_LT(closed.slow, 35) << arm;
@@ -46,7 +46,7 @@ TEST(OpenLoop, AStallIsSeenByEveryRequestThatCameDueInIt) {
 }
 
 TEST(OpenLoop, WhatIsDueInTheWindowIsArithmetic) {
-  at_once(kRunners, [](const std::string& arm) {
+  at_once(runners(), [](const std::string& arm) {
     // Due at k/300 s: k = 60 is due as the window begins, k = 210 as it ends.
     for (const char* workers : {"1", "4"}) {
       TempDir folder;

@@ -21,17 +21,6 @@
 
 namespace benchctl::testing_workloads {
 
-// Runners of both modes; a new one joins every test by its name here.
-inline const std::vector<std::string> kRunners = {"c_sqlite", "rust_rusqlite", "zig_sqlite", "go_ncruces",
-                                                  "bun_sqlite"};
-
-// Those, and the arms that have sequential mode only.
-inline std::vector<std::string> sequential_runners() {
-  std::vector<std::string> all = kRunners;
-  all.emplace_back("rust_rusqlite_query_only");
-  return all;
-}
-
 using Words = std::vector<std::string>;
 
 inline Words operator+(Words left, const Words& right) {
@@ -98,6 +87,29 @@ inline Words command(const std::string& arm) {
   return commands[arm] = built ? *built : Words{"false"};
 }
 
+// Runners of both modes; a new one joins every test by its name here. Gleam's compiler comes from no package registry:
+// its runner joins where there is one, and then has to build.
+inline const std::vector<std::string>& runners() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> known = {"c_sqlite", "rust_rusqlite", "zig_sqlite", "go_ncruces", "bun_sqlite"};
+    auto gleam = build_command("gleam_sqlite", shared_context());
+    if (gleam || gleam.error().kind != ErrorKind::kUsage) known.emplace_back("gleam_sqlite");
+    return known;
+  }();
+  return all;
+}
+
+inline bool has_gleam() {
+  return runners().back() == "gleam_sqlite";
+}
+
+// Those, and the arms that have sequential mode only.
+inline std::vector<std::string> sequential_runners() {
+  std::vector<std::string> all = runners();
+  all.emplace_back("rust_rusqlite_query_only");
+  return all;
+}
+
 inline CommandResult run_in(const std::string& folder, const std::vector<std::string>& argv,
                             const std::vector<std::string>& env = {}, const std::string& input = "") {
   CommandSpec spec;
@@ -150,6 +162,10 @@ struct Mutant {
       : context(context_for(folder.path() + "/workloads", BENCHCTL_BINARY_DIR "/workloads-cache")) {
     std::filesystem::copy(BENCHCTL_SOURCE_DIR "/workloads", folder.path() + "/workloads",
                           std::filesystem::copy_options::recursive);
+    change(file, line, instead);
+  }
+
+  void change(const std::string& file, const std::string& line, const std::string& instead) {
     const std::string path = folder.path() + "/workloads/request_shape/" + file;
     auto text = read_file(path);
     size_t at = text ? text->find(line) : std::string::npos;

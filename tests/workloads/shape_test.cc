@@ -102,7 +102,7 @@ TEST(Shape, EachParameterIsInTheDefinition) {
 
 // Pages written, not time: each index is one more page of an update's commit.
 TEST(Shape, ExtraIndexesMakeAnUpdateDearer) {
-  for (const std::string& arm : kRunners) {
+  for (const std::string& arm : runners()) {
     auto pages = [&](const char* indexes) {
       TempDir folder;
       const Words traced = {"strace", "-f", "-qq", "-e", "trace=pwrite64", "-o", "calls"};
