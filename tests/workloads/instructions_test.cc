@@ -59,11 +59,7 @@ double share_outside(const std::string& file, const std::string& line, const std
       folder.path(), counted + (built ? *built : Words{"false"}) + Words{"--mode", "sequential", "--items", "100"});
   EXPECT_TRUE(ended.ok()) << ended.errors;
   // SQLite's functions are those of the library that it was linked with.
-  std::string library;
-  for (const auto& one : std::filesystem::directory_iterator(changed.context.cache_dir + "/toolchains"))
-    if (const std::string archive = one.path().string() + "/libsqlite3.a";
-        one.path().filename().string().starts_with("sqlite-") && std::filesystem::exists(archive))
-      library = archive;
+  const std::string library = of_toolchains(changed.context, "SQLITE_DIR") + "/libsqlite3.a";
   CommandResult split_up =
       run_in(folder.path(), {"python3", BENCHCTL_SOURCE_DIR "/tests/workloads/outside_sqlite.py", "counts", library});
   EXPECT_TRUE(split_up.ok()) << split_up.errors;

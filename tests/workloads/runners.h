@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "controller/workloads/build.h"
+#include "controller/workloads/toolchain.h"
 #include "lib/files.h"
 #include "lib/text.h"
 #include "provisioning/command.h"
@@ -179,5 +180,20 @@ struct Mutant {
   TempDir folder;
   BuildContext context;
 };
+
+// What the toolchains for plain C give on this computer: CC, SQLITE_DIR and the like.
+inline std::string of_toolchains(BuildContext& context, const std::string& key) {
+  const BuildTarget target{"x86_64", "x86-64-v2"};
+  Toolchains toolchains(context);
+  auto found = toolchains.resolve({"cc", "sqlite"}, target);
+  if (!found) {
+    ADD_FAILURE() << found.error().message;
+    return "";
+  }
+  for (const std::string& entry : environment_of(context, *found, target))
+    if (entry.starts_with(key + "=")) return entry.substr(key.size() + 1);
+  ADD_FAILURE() << key << " is in no toolchain's environment";
+  return "";
+}
 
 }  // namespace benchctl::testing_workloads

@@ -4,7 +4,6 @@
 
 #include <functional>
 
-#include "controller/workloads/toolchain.h"
 #include "tests/workloads/runners.h"
 
 namespace benchctl::testing_workloads {
@@ -12,13 +11,6 @@ namespace {
 
 constexpr char kShim[] = BENCHCTL_SOURCE_DIR "/workloads/engine/shim";
 constexpr char kLab[] = BENCHCTL_SOURCE_DIR "/tests/workloads/shim";
-
-std::string value_of(const std::vector<std::string>& env, const std::string& key) {
-  for (const std::string& entry : env)
-    if (entry.starts_with(key + "=")) return entry.substr(key.size() + 1);
-  ADD_FAILURE() << key << " is in no toolchain's environment";
-  return "";
-}
 
 // A fault to put into a copy of the shim: `text` of `file` becomes `broken`.
 struct Fault {
@@ -43,12 +35,8 @@ void copy_shim(const std::string& folder, const Fault& fault) {
 // Builds the laboratory over the shim in `shim`, a folder that ends in workloads/engine/shim, into `program`.
 void build_lab(const std::string& root, const std::string& program, const std::string& warnings) {
   BuildContext context = shared_context();
-  Toolchains toolchains(context);
-  auto found = toolchains.resolve({"cc", "sqlite"}, BuildTarget{"x86_64", "x86-64-v2"});
-  ASSERT_TRUE(found.ok()) << found.error().message;
-  std::vector<std::string> env = environment_of(context, *found, BuildTarget{"x86_64", "x86-64-v2"});
-  std::string sqlite = value_of(env, "SQLITE_DIR");
-  std::vector<std::string> argv = {value_of(env, "CC"),
+  std::string sqlite = of_toolchains(context, "SQLITE_DIR");
+  std::vector<std::string> argv = {of_toolchains(context, "CC"),
                                    "-std=c11",
                                    "-D_GNU_SOURCE",
                                    "-O1",
