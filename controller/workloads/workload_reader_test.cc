@@ -109,7 +109,7 @@ TEST(WorkloadReader, NamesMistakesWithPlaceAndWhatWasMeant) {
             "sum/workload.toml:4:12: baseline names the arm \"plian\", which does not exist; did you mean \"plain\"?");
   EXPECT_EQ(
       mistake("build = \"c\"", "build = \"d\""),
-      "sum/workload.toml:28:9: build in [arm.plain] names the build \"d\", which does not exist; did you mean \"c\"?");
+      "sum/workload.toml:29:9: build in [arm.plain] names the build \"d\", which does not exist; did you mean \"c\"?");
   EXPECT_NE(mistake("format = \"sequential\"", "fromat = \"sequential\"")
                 .find("sum/workload.toml:7:1: unknown key \"fromat\" in [mode.run]; did you mean \"format\"?"),
             std::string::npos);
