@@ -22,6 +22,7 @@ from benchctl_analysis.verdicts import (
     judge_count,
     judge_equality,
     judge_median,
+    judge_orders,
     judge_ratio,
 )
 
@@ -139,6 +140,7 @@ class _Rows:
         trials = data.trials[data.trials["machine_id"] == machine_id]
         self.trials = trials
         self.round_of = {int(t.trial_id): int(t.round) for t in records(trials)}
+        self.place = {int(t.trial_id): int(t.position) for t in records(trials)}
         points = records(data.trials.drop_duplicates("point_hash"))
         self.workload = {str(t.point_hash): str(t.workload) for t in points}
         self.params = {str(t.point_hash): {k: str(v) for k, v in parse_json(t.params).items()} for t in points}
@@ -200,6 +202,15 @@ class _Rows:
     def by_round(self, row: Row) -> dict[int, float]:
         return {self.round_of[t]: value for t, value in zip(row.trials, row.values, strict=True)}
 
+    def places(self, rows: list[Row]) -> dict[int, int]:
+        """Of each round: the sum of the places at which these rows' trials ran."""
+        sums: dict[int, int] = {}
+        for row in rows:
+            for trial in row.trials:
+                number = self.round_of[trial]
+                sums[number] = sums.get(number, 0) + self.place[trial]
+        return sums
+
     def checks_by_round(self, row: Row) -> dict[int, str]:
         return {self.round_of[t]: self.checks.get((t, row.case), "") for t in row.trials}
 
@@ -237,7 +248,10 @@ def _ratio(claim: Claim, machine_id: int, of: list[Row], to: list[Row], table: _
     text = numbers.factor(ratio.estimate)
     if ratio.interval is not None:
         text += f" ({numbers.digits(ratio.interval.low)} to {numbers.digits(ratio.interval.high)})"
-    verdict = judge_ratio(ratio, claim.bound)
+    mine, others = table.places(of), table.places(to)
+    ran_first = [numerator[r] / denominator[r] for r in rounds if mine[r] < others[r]]
+    ran_second = [numerator[r] / denominator[r] for r in rounds if mine[r] > others[r]]
+    verdict = judge_orders(judge_ratio(ratio, claim.bound), ran_first, ran_second, claim.bound)
     return Judged(claim, machine_id, verdict, ratio.n, ratio.estimate, ratio.interval, "x", text)
 
 

@@ -59,18 +59,17 @@ def _measured(judged: Judged) -> str:
 
 
 def claims_table(judged: Sequence[Judged], functional: bool) -> Table:
-    columns = [("Claim", "l"), ("What is said", "l"), ("Published", "l"), ("Holds if", "l"), ("Measured", "l")]
-    columns += [("Verdict", "l"), ("Why", "l"), ("Regime", "l")]
+    columns = [("Claim", "l"), ("What is said, and where", "l"), ("Published", "l"), ("Holds if", "l")]
+    columns += [("Measured", "l"), ("Verdict", "l"), ("Why", "l")]
     rows = [
         [
             Cell(one.claim.id),
-            Cell(one.claim.statement, "wrap"),
+            Cell(f"{one.claim.statement} ({one.claim.regime.words})", "wrap"),
             Cell(one.claim.published),
             Cell(_bound(one.claim)),
             Cell(_measured(one)),
             Cell(one.verdict.word, _KINDS[one.verdict.word]),
             Cell(why(one), "wrap"),
-            Cell(one.claim.regime.words, "wrap"),
         ]
         for one in judged
     ]

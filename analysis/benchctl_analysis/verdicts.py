@@ -100,6 +100,7 @@ def _too_few(n: int) -> Verdict:
     return Verdict(INCONCLUSIVE, f"{n} of at least {MIN_ROUNDS} rounds", MIN_ROUNDS - n)
 
 
+_PLACES = ("first", "second")
 _ACROSS = "the interval reaches over the bound"
 
 
@@ -116,6 +117,19 @@ def judge_ratio(ratio: Ratio, bound: Bound) -> Verdict:
     )
     logs = [Interval(math.log(i.low), math.log(i.high), i.coverage) for i in both]
     return Verdict(INCONCLUSIVE, reason, _straddles(ratio.n, math.log(ratio.estimate), logs, bound.log()))
+
+
+def judge_orders(verdict: Verdict, first: Sequence[float], second: Sequence[float], bound: Bound) -> Verdict:
+    """A claim of a direction (its bound lies on one side of 1) must point there in both orders: in the rounds in which
+    the first side ran first, and in those in which it ran second. Else the place in the order may be all that is seen.
+    """
+    if verdict.word != REPRODUCED or not first or not second or bound.low < 1 < bound.high:
+        return verdict
+    medians = (float(np.median(first)), float(np.median(second)))
+    if all(median >= 1 for median in medians) if bound.low >= 1 else all(median <= 1 for median in medians):
+        return verdict
+    told = " and ".join(f"{median:.4g} where it ran {place}" for median, place in zip(medians, _PLACES, strict=True))
+    return Verdict(INCONCLUSIVE, f"the direction differs between the orders: the first side is {told}")
 
 
 def judge_median(median: Median, bound: Bound) -> Verdict:

@@ -105,6 +105,26 @@ def test_sides_of_two_cases_are_paired_by_round(small: Small, judge: Judge) -> N
     assert found["high"] / found["low"] < 1.02
 
 
+def test_a_direction_that_turns_with_the_order_is_not_one(small: Small, judge: Judge) -> None:
+    """Rust is 1.2 times slower where it runs second, which is nearly always, and a little faster where it runs first."""
+    maker = small(rounds=15)
+    rust = maker.name("rust_rusqlite")
+    for place, rounds, factor in ((1, "<= 13", 1), (-1, "> 13", 0.8)):  # against C, which runs at place 0 in all
+        maker.db.execute(
+            f"UPDATE trial SET position = CASE arm WHEN ? THEN ? ELSE 0 END WHERE round {rounds}", (rust, place)
+        )
+        maker.db.execute(
+            f"UPDATE sample SET value = value * ? WHERE trial IN (SELECT id FROM trial WHERE arm = ? AND round {rounds})",
+            (factor, rust),
+        )
+    maker.db.commit()
+    found = judge(maker.path, claim(min=1.05))[0]
+    assert (found["verdict"], found["more_rounds"]) == ("inconclusive", None)
+    assert found["reason"].startswith("the direction differs between the orders: the first side is 0.9")
+    maker.db.execute("UPDATE trial SET position = 0")
+    assert judge(maker.close(), claim(min=1.05))[0]["verdict"] == "reproduced"
+
+
 def test_several_rows_count_by_their_geometric_mean(small: Small, judge: Judge) -> None:
     store = small().close()
     of = [side("c_sqlite"), side("c_sqlite", case=UPDATE)]

@@ -20,6 +20,7 @@ from benchctl_analysis.verdicts import (
     judge_count,
     judge_equality,
     judge_median,
+    judge_orders,
     judge_ratio,
     rounds_for,
     shrink_needed,
@@ -70,6 +71,28 @@ def test_too_few_rounds_say_how_many_are_missing() -> None:
     assert (few.word, few.more_rounds) == (INCONCLUSIVE, 2)
     few = judge_median(stats.median([2.0]), BOUND)
     assert (few.word, few.more_rounds) == (INCONCLUSIVE, 5)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "bound", "word"),
+    [
+        ([0.95, 0.97], [0.96, 0.98], Bound(0.94, 0.99), REPRODUCED),
+        ([0.95, 0.97], [1.001, 1.002], Bound(0.94, 0.99), INCONCLUSIVE),
+        ([1.001, 1.002], [0.95, 0.97], Bound(0.94, 0.99), INCONCLUSIVE),
+        ([0.95, 0.97], [1.001, 1.002], Bound(0.99, 1.01), REPRODUCED),  # says nothing of a direction
+        ([0.99], [1.2], Bound(1.0), INCONCLUSIVE),
+        ([1.0], [1.2], Bound(1.0), REPRODUCED),
+        ([0.95], [], Bound(0.94, 0.99), REPRODUCED),  # one order only: nothing to compare
+    ],
+)
+def test_a_direction_must_be_seen_in_both_orders(
+    first: list[float], second: list[float], bound: Bound, word: str
+) -> None:
+    judged = judge_orders(verdicts.Verdict(REPRODUCED), first, second, bound)
+    assert judged.word == word
+    assert (word == INCONCLUSIVE) == ("the direction differs between the orders" in judged.reason)
+    other = verdicts.Verdict(NOT_REPRODUCED)
+    assert judge_orders(other, first, second, bound) == other
 
 
 def test_counts_are_exact_and_need_one_round() -> None:

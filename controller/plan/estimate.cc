@@ -19,22 +19,25 @@ constexpr double kLocalSeconds = 2;
 }  // namespace
 
 double trial_seconds(const ModeDecl& mode, const std::map<std::string, std::string>& params) {
-  // Counts of items multiply; times (window, warm-up) are spent as they are asked for.
-  double items = 1, asked_ms = 0, default_ms = 0;
+  // Counts multiply; times (window, warm-up) are spent as they are asked for.
+  double factor = 1, asked_ms = 0, default_ms = 0;
   for (const ParamDecl& decl : mode.params) {
     auto given = params.find(decl.name);
     if (given == params.end()) continue;
+    for (size_t i = 0; i < decl.factors.size(); i++)
+      if (decl.choices[i] == given->second) factor *= decl.factors[i];
+    if (!decl.grows) continue;
     if (decl.type == ParamDecl::Type::kDuration) {
       asked_ms += static_cast<double>(parse_duration_ms(given->second).value_or(0));
       default_ms += static_cast<double>(parse_duration_ms(decl.default_value).value_or(0));
-    } else if (decl.name == "items") {
+    } else {
       auto asked = parse_int(given->second), usual = parse_int(decl.default_value);
       if (asked && usual && *asked > 0 && *usual > 0)
-        items *= static_cast<double>(*asked) / static_cast<double>(*usual);
+        factor *= static_cast<double>(*asked) / static_cast<double>(*usual);
     }
   }
   double times = default_ms > 0 ? asked_ms / default_ms : 1;
-  return mode.expected_seconds * items * times;
+  return mode.expected_seconds * factor * times;
 }
 
 int cpus_of(const Fleet& fleet, const MachineShape& host) {

@@ -235,6 +235,18 @@ TEST(Estimate, CountsWhatExpansionMakes) {
   auto workload = fixture::request_shape();
   EXPECT_DOUBLE_EQ(trial_seconds(workload.modes[0], {{"items", "20000"}}), 2);
   EXPECT_DOUBLE_EQ(trial_seconds(workload.modes[1], {{"duration", "1s"}, {"warmup", "200ms"}, {"workers", "4"}}), 1.2);
+  ModeDecl mode;
+  mode.expected_seconds = 8;
+  mode.params.resize(3);
+  mode.params[0] = {.type = ParamDecl::Type::kInteger, .name = "rows", .default_value = "100", .grows = true};
+  mode.params[1] = {.type = ParamDecl::Type::kText,
+                    .name = "size",
+                    .default_value = "big",
+                    .choices = {"small", "big"},
+                    .factors = {0.25, 1}};
+  mode.params[2] = {.type = ParamDecl::Type::kDuration, .name = "probe", .default_value = "100ms"};
+  EXPECT_DOUBLE_EQ(trial_seconds(mode, {{"rows", "50"}, {"size", "small"}, {"probe", "9s"}}), 1);
+  EXPECT_DOUBLE_EQ(trial_seconds(mode, {{"rows", "100"}, {"size", "big"}, {"probe", "1ms"}}), 8);
 }
 
 }  // namespace

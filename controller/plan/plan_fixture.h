@@ -21,6 +21,7 @@ inline ParamDecl integer(std::string name, std::string usual, int64_t min, int64
 inline ParamDecl duration(std::string name, std::string usual) {
   ParamDecl decl;
   decl.type = ParamDecl::Type::kDuration;
+  decl.grows = true;
   decl.name = std::move(name);
   decl.default_value = std::move(usual);
   decl.min = 0;
@@ -31,6 +32,7 @@ inline ParamDecl duration(std::string name, std::string usual) {
 inline Workload request_shape() {
   ModeDecl sequential{"sequential", "sequential", "", {}, {"--mode", "sequential", "--items", "{items}"}, 1};
   sequential.params.push_back(integer("items", "10000", 1, 100'000'000));
+  sequential.params[0].grows = true;
   sequential.params[0].warn_below = 10'000;
   sequential.params[0].warn_reason = "a CPU has not reached full speed";
   ParamDecl cache;

@@ -103,9 +103,16 @@ std::vector<std::string> at_defaults(const std::vector<std::string>& words, cons
     for (const ParamDecl& param : mode.params) {
       std::string value =
           param.name == "items" ? std::to_string(items) : param.default_value.substr(0, param.default_value.find(','));
-      const std::string hole = "{" + param.name + "}";
-      for (size_t at = word.find(hole); at != std::string::npos; at = word.find(hole, at + value.size()))
-        word.replace(at, hole.size(), value);
+      std::vector<std::pair<std::string, std::string>> holes = {{"{" + param.name + "}", value}};
+      if (auto ms = param.type == ParamDecl::Type::kDuration ? parse_duration_ms(value) : std::nullopt) {
+        char seconds[32];
+        std::snprintf(seconds, sizeof seconds, "%.10g", static_cast<double>(*ms) / 1000);
+        holes.insert(holes.end(),
+                     {{"{" + param.name + "_ms}", std::to_string(*ms)}, {"{" + param.name + "_s}", seconds}});
+      }
+      for (const auto& [hole, filling] : holes)
+        for (size_t at = word.find(hole); at != std::string::npos; at = word.find(hole, at + filling.size()))
+          word.replace(at, hole.size(), filling);
     }
     filled.push_back(word);
   }
@@ -238,6 +245,8 @@ Status workloads_check(const std::string& name, const CheckOptions& options, Bui
   const MachineTraits here = these_traits();
   for (const ArmDecl& arm : workload.arms) {
     if (!arms.empty() && std::find(arms.begin(), arms.end(), arm.name) == arms.end()) continue;
+    const auto& only = arm.only_modes;
+    if (!only.empty() && std::find(only.begin(), only.end(), mode->name) == only.end()) continue;
     ArmRun run = look_for(workload, arm, made, here);
     if (run.bundle == nullptr) {
       left_out.push_back(arm.name + ": " + run.why);

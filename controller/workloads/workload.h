@@ -22,6 +22,10 @@ struct ParamDecl {
   std::string warn_reason;
   bool list = false;        // the plan may give a list: each value is a point (workers = [1, 2, 4])
   bool allow_auto = false;  // "auto": from the machine's CPU count
+  // For plan show: does a trial's time grow with the value (durations add up, counts multiply), and how many times the
+  // mode's expected_seconds a trial of each choice takes (as many as there are choices, or none).
+  bool grows = false;
+  std::vector<double> factors;
   std::string help;
 };
 

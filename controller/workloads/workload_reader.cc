@@ -17,6 +17,7 @@ constexpr size_t kArgvWords = 64;
 constexpr size_t kEntries = 64;
 constexpr size_t kLimits = 16;
 constexpr size_t kLimitBytes = 400;
+constexpr int kMostTimes = 10'000;
 
 // Lower-case names that are safe in paths, CSV cells and TOML keys.
 bool valid_name(std::string_view name) {
@@ -145,6 +146,7 @@ class WorkloadReader {
       table.texts("choices", param.choices, kEntries);
       if (param.type != Type::kText) table.wrong("choices", "is for texts only");
     }
+    read_cost(table, param);
     read_bound(table, "min", param, param.min);
     read_bound(table, "max", param, param.max);
     read_bound(table, "warn_below", param, param.warn_below);
@@ -153,6 +155,23 @@ class WorkloadReader {
     read_default(table, param);
     table.refuse_unknown();
     mode.params.push_back(std::move(param));
+  }
+
+  void read_cost(TableReader& table, ParamDecl& param) {
+    const bool counts = param.type == Type::kInteger || param.type == Type::kDuration;
+    param.grows = param.type == Type::kDuration || param.name == "items";
+    table.boolean("grows", param.grows);
+    if (table.has("grows") && !counts) table.wrong("grows", "is for integers and durations only");
+    const toml::Node* factors = table.get("factors");
+    if (factors == nullptr) return;
+    for (const toml::Node& factor : factors->items) {
+      const bool number = factor.kind == Kind::kFloat || factor.kind == Kind::kInteger;
+      if (number && factor.number > 0 && factor.number <= kMostTimes) param.factors.push_back(factor.number);
+    }
+    if (factors->kind != Kind::kArray || param.choices.empty() || param.factors.size() != param.choices.size() ||
+        factors->items.size() != param.choices.size())
+      table.wrong("factors", "must be a list of numbers above 0, at most " + std::to_string(kMostTimes) +
+                                 ", as many as there are choices");
   }
 
   // An integer, or milliseconds from a time with its unit.

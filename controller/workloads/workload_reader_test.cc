@@ -33,6 +33,7 @@ type = "text"
 list = true
 default = ["a", "b"]
 choices = ["a", "b", "c"]
+factors = [1, 0.5, 20]
 [arm.plain]
 argv = ["bin/plain"]
 build = "c"
@@ -86,6 +87,8 @@ TEST(WorkloadReader, ReadsAllOfIt) {
   ASSERT_NE(mode, nullptr);
   EXPECT_EQ(mode->format, "sequential");
   EXPECT_EQ(mode->expected_seconds, 2);
+  EXPECT_TRUE(mode->params[0].grows && mode->params[1].grows);
+  EXPECT_EQ(mode->params[2].factors, (std::vector<double>{1, 0.5, 20}));
   ASSERT_EQ(mode->params.size(), 3u);
   EXPECT_EQ(mode->params[0].default_value, "10");
   EXPECT_EQ(mode->params[0].max, 100);
@@ -106,7 +109,7 @@ TEST(WorkloadReader, NamesMistakesWithPlaceAndWhatWasMeant) {
             "sum/workload.toml:4:12: baseline names the arm \"plian\", which does not exist; did you mean \"plain\"?");
   EXPECT_EQ(
       mistake("build = \"c\"", "build = \"d\""),
-      "sum/workload.toml:28:9: build in [arm.plain] names the build \"d\", which does not exist; did you mean \"c\"?");
+      "sum/workload.toml:29:9: build in [arm.plain] names the build \"d\", which does not exist; did you mean \"c\"?");
   EXPECT_NE(mistake("format = \"sequential\"", "fromat = \"sequential\"")
                 .find("sum/workload.toml:7:1: unknown key \"fromat\" in [mode.run]; did you mean \"format\"?"),
             std::string::npos);
@@ -136,6 +139,11 @@ TEST(WorkloadReader, NamesMistakesWithPlaceAndWhatWasMeant) {
                 .find("names the mode \"ran\", which does not exist; did you mean \"run\"?"),
             std::string::npos);
   EXPECT_NE(mistake("expected_seconds = 2", "expected_seconds = 0").find("above 0"), std::string::npos);
+  for (const char* bad : {"factors = [1, 2]", "factors = [1, 2, 0]", "factors = [1, 2, \"3\"]", "factors = 3",
+                          "factors = [1, 2, 3, \"4\"]"})
+    EXPECT_NE(mistake("factors = [1, 0.5, 20]", bad).find("as many as there are choices"), std::string::npos) << bad;
+  EXPECT_NE(mistake("factors = [1, 0.5, 20]", "grows = true").find("is for integers and durations only"),
+            std::string::npos);
   EXPECT_NE(mistake("[arm.plain]", "[arm.\"Plain one\"]").find("must be named with a-z"), std::string::npos);
 }
 

@@ -53,6 +53,14 @@ def test_every_declared_arm_is_known() -> None:
     }
 
 
+def test_what_a_setting_risks_stands_beside_its_results() -> None:
+    """The limits are in the bundle's manifest, from which each report prints them."""
+    said = {arm: " ".join(declared.get("limits", [])) for arm, declared in DECLARED["arm"].items()}
+    assert {arm for arm, text in said.items() if "SIGBUS" in text} == {"mmap", "mmap_cache"}
+    assert {arm for arm, text in said.items() if "corrupt" in text} == {"autocommit_sync_off"}
+    assert "may lose the last commits" in " ".join(DECLARED["mode"]["batch_insert"]["limits"])
+
+
 @pytest.mark.parametrize("mode", ARMS)
 def test_arms_agree_in_every_regime(program: Program, mode: str) -> None:
     checks = []

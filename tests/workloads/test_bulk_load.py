@@ -60,6 +60,24 @@ def test_the_clock_includes_the_last_checkpoint(program: Program) -> None:
     assert curve == pytest.approx(values["load", "insert_time"], rel=0.05)
 
 
+def test_a_close_outside_of_the_clock_shows(mutant: Callable[[Edits], Program]) -> None:
+    late = ("  start_work(&load->work);\n  start_work(&load->close);", "  start_work(&load->close);")
+    early = ("  stop_work(&load->close);\n  stop_work(&load->work);", "  stop_work(&load->close);")
+    source = (SOURCE / "workloads/bulk_load/load.c").read_text()
+    broken = mutant({"bulk_load/load.c": (source, source.replace(*late).replace(*early))})
+    values = load(broken, "at_end").values()
+    assert values["load", "time"] == values["load", "insert_time"]
+    assert values["load", "checkpoint_time"] > 0
+
+
+def test_a_setting_that_sqlite_would_not_take_is_caught(mutant: Callable[[Edits], Program]) -> None:
+    """Behind the check of the argument: SQLite takes 0 for what it cannot read, and is asked what it took."""
+    broken = mutant({"bulk_load/main.c": (".max = 2147483647", ".max = 99999999999")})
+    done = broken("--mode", "load", *SMALL, "--autocheckpoint", 2147483648)
+    assert done.code == 1
+    assert "PRAGMA wal_autocheckpoint=2147483648: wrong values" in done.err
+
+
 def test_the_pragma_is_issued_only_where_it_is_asked_for(program: Program) -> None:
     for arm in ARMS:
         lines = load(program, arm, "--log", "sql").err.splitlines()
