@@ -17,7 +17,14 @@ pytestmark = pytest.mark.skipif(
 
 FAMILIES = ("select*", "wal*", "e_wal*", "*vfs*", "crash*", "savepoint*", "mmap*")
 # As SQLite's own quick selection leaves out: a failure injected at every allocation and every call takes an hour.
-LEFT_OUT = ("ioerr", "malloc", "fault", "slow", "thread", "big", "_err")
+# savepoint6 alone would take minutes.
+LEFT_OUT = ("ioerr", "malloc", "fault", "slow", "thread", "big", "_err", "savepoint6")
+
+# These ask the file system in mid-transaction how large the log has grown; what is not committed yet waits in the buffer. That the
+# transaction's outcome is right is what the tests after each of them say.
+IN_MEMORY = {"wal": {"wal-4.4.4", "wal-4.5.4", "wal-11.4", "wal-11.10"}, "walbak": {"walbak-2.5", "walbak-2.9"}}
+# Its seeds are random, and with them how many tests it makes.
+RANDOM = ("crash",)
 
 
 def scripts(*families: str) -> list[Path]:
@@ -27,7 +34,14 @@ def scripts(*families: str) -> list[Path]:
 
 
 def differences(plain: dict[str, Outcome], ours: dict[str, Outcome]) -> list[str]:
-    return [f"{name}: plain {plain[name]}, ours {ours[name]}" for name in plain if plain[name] != ours[name]]
+    found = []
+    for name, theirs in plain.items():
+        mine = ours[name]
+        same_count = name in RANDOM or theirs.tests == mine.tests
+        expected = set(theirs.failures) | IN_MEMORY.get(name, set())
+        if not same_count or set(mine.failures) != expected or theirs.ending != mine.ending:
+            found.append(f"{name}: plain {theirs}, ours {mine}")
+    return found
 
 
 def test_our_build_passes_what_the_plain_one_passes(tmp_path: Path) -> None:
