@@ -1,7 +1,7 @@
-"""The geometric mean over several benchmarks, with its interval: python -m benchctl_analysis.geomean STORE RUN [PHASE].
+"""The geometric mean over several benchmarks, with its interval: python -m benchctl_analysis.geomean STORE RUN [PHASE [BASE]].
 
 A case of the engine workload is BENCHMARK/PHASE; the phase is `run` unless another is named (`population`, `total`). For each
-arm, metric and durability: how many times less it takes than the baseline, 1.5 meaning two thirds. A round gives one
+arm, metric and durability: how many times less it takes than the baseline, or than the arm BASE, 1.5 meaning two thirds. A round gives one
 value, the mean over the benchmarks of ln(baseline / arm) in that round; the estimate and the interval are those of every
 other ratio (stats.py), over the rounds. Rounds in which a benchmark is missing are left out.
 """
@@ -55,21 +55,22 @@ def _read(store: str, run: str, phase: str) -> tuple[Samples, dict[str, str]]:
     return samples, baselines
 
 
-def means(store: str, run: str, phase: str = "run") -> list[Mean]:
+def means(store: str, run: str, phase: str = "run", against: str = "") -> list[Mean]:
     samples, baselines = _read(store, run, phase)
     found = []
     for (suite, durability, metric), arms in sorted(samples.items()):
-        base = arms[baselines[suite]]
+        base_arm = against or baselines[suite]
+        base = arms.get(base_arm, {})
         benchmarks = sorted({name for values in base.values() for name in values})
         for arm, rounds in arms.items():
-            if arm == baselines[suite]:
+            if arm == base_arm:
                 continue
             whole = [
                 key
                 for key, values in rounds.items()
                 if all(one in values and one in base.get(key, {}) for one in benchmarks)
             ]
-            if not whole:
+            if not benchmarks or not whole:
                 continue
             logs = {one: [math.log(base[key][one] / rounds[key][one]) for key in whole] for one in benchmarks}
             each = [sum(logs[one][i] for one in benchmarks) / len(benchmarks) for i in range(len(whole))]
@@ -104,12 +105,13 @@ def table(rows: list[Mean]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) not in (2, 3):
-        print("geomean: usage: python -m benchctl_analysis.geomean STORE RUN [PHASE]", file=sys.stderr)
+    if len(arguments) not in (2, 3, 4):
+        print("geomean: usage: python -m benchctl_analysis.geomean STORE RUN [PHASE [BASE]]", file=sys.stderr)
         return 2
     rows = means(*arguments)
     if not rows:
-        print(f"geomean: {arguments[0]} has no samples of the engine workload in run {arguments[1]}", file=sys.stderr)
+        wanted = " ".join(arguments[1:])
+        print(f"geomean: {arguments[0]} has no samples of the engine workload to compare in: {wanted}", file=sys.stderr)
         return 2
     print(table(rows))
     return 0

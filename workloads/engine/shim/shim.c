@@ -23,6 +23,7 @@ struct shim_file {
   sqlite3_file* real;
   struct shim_file* peer; /* the log of this database, the database of this log */
   int is_wal;
+  int gathers;              /* a log whose writes wait in the buffer */
   struct wal_buffer buffer; /* of a log */
   struct wal_birth birth;   /* of a database */
 };
@@ -65,7 +66,7 @@ static int shim_read(sqlite3_file* file, void* bytes, int count, sqlite3_int64 o
 
 static int shim_write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
   struct shim_file* shim = shim_of(file);
-  if (shim->is_wal && SHIM_WAL_BUFFER) return wal_buffer_write(&shim->buffer, shim->real, bytes, count, offset);
+  if (shim->gathers) return wal_buffer_write(&shim->buffer, shim->real, bytes, count, offset);
   unsigned char marked[65536];
   if (wal_birth_mark(&shim->birth, bytes, count, offset, marked)) bytes = marked;
   return shim->real->pMethods->xWrite(shim->real, bytes, count, offset);
@@ -186,7 +187,10 @@ static int shim_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int
   if (flags & SQLITE_OPEN_WAL) {
     shim->is_wal = 1;
     sqlite3_file* database = sqlite3_database_file_object(name);
+    /* Otherwise a VFS above ours has the database: locks change hands and barriers pass there, and nothing here would
+     * hear of it, so nothing may wait here either. */
     if (database && is_ours(database)) {
+      shim->gathers = SHIM_WAL_BUFFER;
       shim->peer = shim_of(database);
       shim->peer->peer = shim;
     }
