@@ -199,11 +199,11 @@ TEST(Failures, Mutants) {
   EXPECT_NE(refusal("c_sqlite", command("c_sqlite"), no_items), "");
   EXPECT_NE(refusal("c_sqlite", command("c_sqlite"), no_workers), "");
   const Words lenient = c("c/options.c", "if (!value || !*value) usage(\"%s needs a value\", flag);",
-                          "if (!value) value = \"1\"; if (strcmp(value, \"0\") == 0) value = \"1\";");
+                          "if (!value || strcmp(value, \"0\") == 0) value = \"1\";");
   EXPECT_EQ(refusal("c_sqlite", lenient, no_items), "");
   EXPECT_EQ(refusal("c_sqlite", lenient, no_workers), "");
   // Its database stays.
-  const Words untidy = c("c/main.c", "  atexit(remove_database);\n", "");
+  const Words untidy = c("c/main.c", "  atexit(remove_database);\n", "  if (argc < 0) atexit(remove_database);\n");
   EXPECT_NE(full_disk_fault("c_sqlite", untidy, kModes[0]), "");
   // A disk's error is taken for a locked database, and goes on.
   const Words careless = c("c/concurrent.c", "bool busy = (rc & 0xff) == SQLITE_BUSY &&", "bool busy = rc &&");
@@ -213,7 +213,9 @@ TEST(Failures, Mutants) {
                          "if (rc != SQLITE_OK) exit(1);\n  sqlite3_extended");
   EXPECT_NE(read_only_fault("c_sqlite", silent, kModes[0]), "");
   // What a killed one has left is taken for its own.
-  EXPECT_NE(killed_fault("c_sqlite", c("c/options.c", "  refuse_existing(options.path);\n", "")), "");
+  EXPECT_NE(killed_fault("c_sqlite", c("c/options.c", "  refuse_existing(options.path);\n",
+                                       "  if (argc < 0) refuse_existing(options.path);\n")),
+            "");
 }
 
 }  // namespace
