@@ -75,10 +75,22 @@ def _of_trials(data: RunData, comparison: Comparison, clean: Clean) -> list[str]
     return lines
 
 
+def _of_stalls(data: RunData) -> list[str]:
+    """A window in which no request began says nothing about speed, and its failures are those of earlier requests."""
+    empty = data.samples[(data.samples["metric"] == "requests") & (data.samples["value"] == 0)]
+    empty = empty.merge(data.trials[["trial_id", "machine"]], on="trial_id", suffixes=("", "_of"))
+    return [
+        f"{sanitize(name, 40)}: {sanitize(suite, 40)} {sanitize(arm, 40)} {sanitize(point, 60)}: "
+        f"{plural(len(group), 'trial')} in which no request began inside the window: stalled since the warm-up; "
+        "the zeros are no results"
+        for (name, suite, arm, point), group in empty.groupby(["machine", "suite", "arm", "point"], sort=False)
+    ]
+
+
 def troubles(data: RunData, comparison: Comparison, clean: Clean) -> list[str]:
     """The worst first; one line each."""
     lines = caveats.left_out_lines(data, clean)
-    lines += _of_machines(data, comparison, clean) + _of_trials(data, comparison, clean)
+    lines += _of_machines(data, comparison, clean) + _of_trials(data, comparison, clean) + _of_stalls(data)
     rounds = {row.ratio.n for row in comparison.rows if row.ratio is not None and row.ratio.verdict == "none"}
     if rounds:
         lines.append(f"no verdicts where fewer than 6 rounds are scored (here {min(rounds)})")

@@ -139,3 +139,25 @@ def test_compile_options_that_differ_are_listed(small: Small, report: Report) ->
     assert "SQLite compile options that differ" in text
     rows = re.findall(r"^\| (ENABLE_FTS5|OMIT_LOAD_EXTENSION|THREADSAFE=1) \| (\S+) \|$", text, re.MULTILINE)
     assert rows == [("ENABLE_FTS5", "rust_rusqlite"), ("OMIT_LOAD_EXTENSION", "c_sqlite")]
+
+
+def test_a_window_without_a_request_is_called_a_stall(tmp_path: Path, report: Report) -> None:
+    maker = StoreMaker(tmp_path / "store.db", rounds=7)
+    machine = maker.machine("m-1")
+    maker.bundle()
+    point = maker.point("concurrent", "workers=16", {"workers": 16}, "concurrent")
+    rng = random.Random(3)
+    for round_ in range(8):
+        for position, arm in enumerate(("c_sqlite", "rust_rusqlite")):
+            some = concurrent_samples(rng, 1.0, 16)["app_request/write"]
+            if arm == "rust_rusqlite" and round_ in (3, 4):
+                some = dict.fromkeys(some, 0.0)
+            maker.trial(machine, point, arm, round_, {"app_request/write": some}, position=position)
+    store = maker.close()
+    said = "rust_rusqlite workers=16: 2 trials in which no request began inside the window"
+    assert said in report(store, width=200)["terminal"]
+    assert (
+        said.replace("_", "\\_") in (tmp_path / "summary.md").read_text()
+        or said in (tmp_path / "summary.md").read_text()
+    )
+    assert "c_sqlite workers=16: " not in (tmp_path / "summary.md").read_text()
