@@ -50,11 +50,11 @@ std::vector<ArmNeed> arm_needs(const Plan& plan, const std::vector<Workload>& wo
     if (workload == nullptr) continue;  // a program of the user's own
     for (const std::string& arch : archs) {
       for (const std::string& name : suite.arms) {
-        const ArmDecl* arm = find_named(workload->arms, name);
+        const ArmDecl* arm = workload->arm(name);
         if (arm == nullptr) continue;  // the plan's reader has refused it
         ArmNeed need{&suite, workload, name, arch, {}};
         for (const std::string& build : arm->all_builds()) {
-          ArmNeed::Candidate one{"", find_named(workload->builds, build), {}};
+          ArmNeed::Candidate one{"", workload->build(build), {}};
           if (auto target = one.build->target(arch, suite.isa)) {
             one.target = *target;
             one.key = bundle_key(*workload, build, suite, arch).value_or("");
@@ -66,6 +66,15 @@ std::vector<ArmNeed> arm_needs(const Plan& plan, const std::vector<Workload>& wo
     }
   }
   return needs;
+}
+
+std::vector<ArmNeed::Recipe> recipes_of(const std::vector<ArmNeed>& needs) {
+  std::vector<ArmNeed::Recipe> recipes;
+  std::set<std::string> seen;
+  for (const ArmNeed& need : needs)
+    for (const ArmNeed::Candidate& one : need.candidates)
+      if (!one.key.empty() && seen.insert(one.key).second) recipes.push_back({*need.workload, one});
+  return recipes;
 }
 
 ArmVerdict judge_arms(const std::vector<ArmNeed>& needs, const std::map<std::string, Error>& unbuilt) {

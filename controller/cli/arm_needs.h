@@ -18,6 +18,10 @@ struct ArmNeed {
     const BuildDecl* build = nullptr;
     BuildTarget target;
   };
+  struct Recipe {
+    const Workload& workload;
+    const Candidate& candidate;
+  };
   const Suite* suite = nullptr;
   const Workload* workload = nullptr;
   std::string arm;
@@ -27,6 +31,9 @@ struct ArmNeed {
 
 // Of every workload suite and every architecture of the plan's fleets. Points into `plan` and `workloads`.
 std::vector<ArmNeed> arm_needs(const Plan& plan, const std::vector<Workload>& workloads);
+
+// What is to be built: each candidate that can be, once, whatever arms share it. Points into `needs`.
+std::vector<ArmNeed::Recipe> recipes_of(const std::vector<ArmNeed>& needs);
 
 struct ArmVerdict {
   std::vector<std::string> notes;  // "arm X (suite Y) is not built: …", of arms that may be left out

@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <set>
-
 #include "controller/cli/arm_needs.h"
 #include "controller/plan/expand.h"
 #include "controller/plan/plan_source.h"
@@ -64,20 +62,16 @@ Result<Shipment> make_bundles(Context& context, const Plan& plan, const std::vec
     shipment.bundles.push_back(std::move(program));
   }
   std::map<std::string, Error> unbuilt;
-  std::set<std::string> tried;
   const std::vector<ArmNeed> needs = arm_needs(plan, workloads);
-  for (const ArmNeed& need : needs) {
-    for (const ArmNeed::Candidate& one : need.candidates) {
-      if (one.key.empty() || !tried.insert(one.key).second) continue;
-      auto bundle = build_bundle(*need.workload, *one.build, one.target, toolchains, build);
-      if (bundle) {
-        shipment.bundles.push_back(
-            {one.key, bundle->folder, {bundle->sha256, bundle->workload, bundle->build, bundle->manifest}});
-      } else if (bundle.error().kind == ErrorKind::kUsage || bundle.error().kind == ErrorKind::kWorkload) {
-        unbuilt.emplace(one.key, bundle.error());
-      } else {
-        return bundle.error();
-      }
+  for (const auto& [workload, one] : recipes_of(needs)) {
+    auto bundle = build_bundle(workload, *one.build, one.target, toolchains, build);
+    if (bundle) {
+      shipment.bundles.push_back(
+          {one.key, bundle->folder, {bundle->sha256, bundle->workload, bundle->build, bundle->manifest}});
+    } else if (spares_the_others(bundle.error())) {
+      unbuilt.emplace(one.key, bundle.error());
+    } else {
+      return bundle.error();
     }
   }
   ArmVerdict verdict = judge_arms(needs, unbuilt);
@@ -95,19 +89,15 @@ Foresight foresee_bundles(Context& context, const Plan& plan, const std::vector<
   BuildContext build = build_context(context, [](const std::string&) {});
   Toolchains toolchains(build, true);
   std::map<std::string, Error> unbuilt;
-  std::set<std::string> tried;
   Foresight seen;
   const std::vector<ArmNeed> needs = arm_needs(plan, workloads);
-  for (const ArmNeed& need : needs) {
-    for (const ArmNeed::Candidate& one : need.candidates) {
-      if (one.key.empty() || !tried.insert(one.key).second) continue;
-      Outlook outlook = look_at(*need.workload, *one.build, one.target, toolchains, build);
-      if (outlook.state != Readiness::kCannot) continue;
-      if (outlook.kind == ErrorKind::kUsage)
-        unbuilt.emplace(one.key, Error{outlook.kind, outlook.why});
-      else  // another try may go well
-        seen.notes.push_back("the last time, " + outlook.why);
-    }
+  for (const auto& [workload, one] : recipes_of(needs)) {
+    Outlook outlook = look_at(workload, *one.build, one.target, toolchains, build);
+    if (outlook.state != Readiness::kCannot) continue;
+    if (outlook.kind == ErrorKind::kUsage)
+      unbuilt.emplace(one.key, Error{outlook.kind, outlook.why});
+    else  // another try may go well
+      seen.notes.push_back("the last time, " + outlook.why);
   }
   ArmVerdict verdict = judge_arms(needs, unbuilt);
   seen.notes.insert(seen.notes.end(), verdict.notes.begin(), verdict.notes.end());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "controller/workloads/template.h"
 #include "lib/sha256.h"
 #include "lib/text.h"
 

@@ -37,8 +37,4 @@ std::optional<std::string> bundle_key(const Workload& workload, const std::strin
 // Replaces the keys by hashes. A key without one is an error that names it.
 Status set_bundles(Expansion& expansion, const std::map<std::string, std::string>& sha256_of_key);
 
-// "{items}" -> the parameter items. A time also as a plain number: {duration_s} (seconds), {duration_ms}. Braces around
-// anything else stay as they are.
-std::string fill_template(const std::string& word, const std::map<std::string, std::string>& params);
-
 }  // namespace benchctl

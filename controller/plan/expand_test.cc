@@ -1,4 +1,5 @@
 #include "controller/plan/expand.h"
+#include "controller/workloads/template.h"
 
 #include <gtest/gtest.h>
 

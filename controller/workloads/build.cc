@@ -116,18 +116,6 @@ bool any_pending(const std::vector<Toolchain>& toolchains) {
   return std::any_of(toolchains.begin(), toolchains.end(), [](const Toolchain& one) { return one.pending; });
 }
 
-Status check_arms(const Workload& workload, const std::vector<std::string>& arms) {
-  std::vector<std::string> known;
-  for (const ArmDecl& arm : workload.arms) known.push_back(arm.name);
-  for (const std::string& wanted : arms) {
-    if (workload.arm(wanted) != nullptr) continue;
-    auto near = did_you_mean(wanted, known);
-    return Error{ErrorKind::kUsage, "workload " + workload.name + " has no arm \"" + sanitize(wanted, 80) + "\"" +
-                                        (near ? "; did you mean \"" + *near + "\"?" : "; it has " + join(known, ", "))};
-  }
-  return {};
-}
-
 // A copy of `tree` with bundle.json, under the name of its hash.
 Result<std::string> place_bundle(const std::string& tree, const Json& manifest, BuildContext& context) {
   const std::string bundles = context.cache_dir + "/bundles", fresh = bundles + "/new";
@@ -216,9 +204,13 @@ Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, co
   return bundle;
 }
 
+bool spares_the_others(const Error& error) {
+  return error.kind == ErrorKind::kUsage || error.kind == ErrorKind::kWorkload;
+}
+
 Result<Builds> build_each(const Workload& workload, const std::vector<std::string>& arms, const BuildWish& wish,
                           BuildContext& context) {
-  BENCHCTL_CHECK(check_arms(workload, arms));
+  for (const std::string& arm : arms) BENCHCTL_CHECK(find_arm(workload, arm));
   std::vector<std::string> names;
   for (const ArmDecl& arm : workload.arms)
     if (arms.empty() || std::find(arms.begin(), arms.end(), arm.name) != arms.end())
@@ -234,10 +226,10 @@ Result<Builds> build_each(const Workload& workload, const std::vector<std::strin
     }();
     if (bundle) {
       made.bundles.push_back(*std::move(bundle));
-    } else if (bundle.error().kind == ErrorKind::kUsage || bundle.error().kind == ErrorKind::kWorkload) {
+    } else if (spares_the_others(bundle.error())) {
       made.missing.push_back({name, bundle.error()});
     } else {
-      return bundle.error();  // the cache itself: a full disk, a build that another process does not end
+      return bundle.error();
     }
   }
   return made;

@@ -52,6 +52,10 @@ Result<BuildTarget> target_for(const Workload& workload, const BuildDecl& build,
 Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, const BuildTarget& target,
                             Toolchains& toolchains, BuildContext& context);
 
+// Whether what build_bundle() says concerns that recipe alone: a toolchain is missing or its build failed. Anything
+// else is the cache itself: a full disk, a build that another process does not end, a stop.
+bool spares_the_others(const Error& error);
+
 // Of every recipe that the named arms (all when empty) may run from, each once; one that cannot be built does not stop
 // the others. An unknown arm is kUsage.
 Result<Builds> build_each(const Workload& workload, const std::vector<std::string>& arms, const BuildWish& wish,

@@ -1,11 +1,13 @@
 #include "controller/workloads/verbs.h"
 
 #include <algorithm>
+#include <map>
 #include <ostream>
 
 #include "controller/workloads/build.h"
 #include "controller/workloads/check.h"
 #include "controller/workloads/fit.h"
+#include "controller/workloads/template.h"
 #include "controller/workloads/workload.h"
 #include "lib/json.h"
 #include "lib/text.h"
@@ -33,15 +35,6 @@ Result<std::vector<Workload>> wanted_workloads(const std::string& root, const st
   std::vector<Workload> wanted;
   wanted.push_back(std::move(one));
   return wanted;
-}
-
-Result<const ArmDecl*> find_arm(const Workload& workload, const std::string& name) {
-  if (const ArmDecl* arm = workload.arm(name)) return arm;
-  std::vector<std::string> known;
-  for (const ArmDecl& arm : workload.arms) known.push_back(arm.name);
-  auto near = did_you_mean(name, known);
-  return Error{ErrorKind::kUsage, "workload " + workload.name + " has no arm \"" + sanitize(name, 80) + "\"" +
-                                      (near ? "; did you mean \"" + *near + "\"?" : "; it has " + join(known, ", "))};
 }
 
 const char* name_of(Readiness state) {
@@ -98,24 +91,12 @@ Json describe(const Workload& workload, Toolchains& toolchains, BuildContext& co
 
 // The words with the mode's parameters at their defaults, a list's first, but for the items.
 std::vector<std::string> at_defaults(const std::vector<std::string>& words, const ModeDecl& mode, int64_t items) {
+  std::map<std::string, std::string> params;
+  for (const ParamDecl& param : mode.params)
+    params[param.name] =
+        param.name == "items" ? std::to_string(items) : param.default_value.substr(0, param.default_value.find(','));
   std::vector<std::string> filled;
-  for (std::string word : words) {
-    for (const ParamDecl& param : mode.params) {
-      std::string value =
-          param.name == "items" ? std::to_string(items) : param.default_value.substr(0, param.default_value.find(','));
-      std::vector<std::pair<std::string, std::string>> holes = {{"{" + param.name + "}", value}};
-      if (auto ms = param.type == ParamDecl::Type::kDuration ? parse_duration_ms(value) : std::nullopt) {
-        char seconds[32];
-        std::snprintf(seconds, sizeof seconds, "%.10g", static_cast<double>(*ms) / 1000);
-        holes.insert(holes.end(),
-                     {{"{" + param.name + "_ms}", std::to_string(*ms)}, {"{" + param.name + "_s}", seconds}});
-      }
-      for (const auto& [hole, filling] : holes)
-        for (size_t at = word.find(hole); at != std::string::npos; at = word.find(hole, at + filling.size()))
-          word.replace(at, hole.size(), filling);
-    }
-    filled.push_back(word);
-  }
+  for (const std::string& word : words) filled.push_back(fill_template(word, params));
   return filled;
 }
 
@@ -125,10 +106,6 @@ Result<const ModeDecl*> checked_mode(const Workload& workload) {
     if (mode.format != "concurrent") return &mode;
   return Error{ErrorKind::kUsage, "workload " + workload.name + " has no mode whose rows carry a check"};
 }
-
-}  // namespace
-
-namespace {
 
 // Which mode and which arms there are, a column each.
 void print_workload(const Workload& workload, Toolchains& toolchains, BuildContext& context, std::ostream& out) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/text.h"
+
 namespace benchctl {
 namespace {
 
@@ -23,6 +25,15 @@ const ArmDecl* Workload::arm(std::string_view wanted) const {
 
 const BuildDecl* Workload::build(std::string_view wanted) const {
   return named(builds, wanted);
+}
+
+Result<const ArmDecl*> find_arm(const Workload& workload, const std::string& name) {
+  if (const ArmDecl* arm = workload.arm(name)) return arm;
+  std::vector<std::string> known;
+  for (const ArmDecl& arm : workload.arms) known.push_back(arm.name);
+  auto near = did_you_mean(name, known);
+  return Error{ErrorKind::kUsage, "workload " + workload.name + " has no arm \"" + sanitize(name, 80) + "\"" +
+                                      (near ? "; did you mean \"" + *near + "\"?" : "; it has " + join(known, ", "))};
 }
 
 std::vector<std::string> ArmDecl::all_builds() const {

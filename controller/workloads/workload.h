@@ -87,6 +87,9 @@ struct Workload {
   const BuildDecl* build(std::string_view wanted) const;
 };
 
+// kUsage, with the nearest name or all of them, when the workload has no such arm.
+Result<const ArmDecl*> find_arm(const Workload& workload, const std::string& name);
+
 // Reads <folder>/workload.toml; all mistakes at once, one a line, as file:line:column (kUsage).
 Result<Workload> load_workload(const std::string& folder);
 // The same from a text that stands for that file.
