@@ -1,11 +1,5 @@
 #!/bin/sh
-# Builds bin/bulk_load into $BENCHCTL_OUT, linked statically with the project's SQLite (workloads/toolchains/).
+# Builds bin/bulk_load into $BENCHCTL_OUT with the project's SQLite.
 set -eu
 cd "$(dirname "$0")"
-flags="-std=c11 -D_GNU_SOURCE -O2 -march=$BENCHCTL_ISA -static"
-mkdir -p "$BENCHCTL_OUT/bin"
-# shellcheck disable=SC2086
-"$CC" $flags -Wall -Wextra -Werror -DCOMPILER="\"$CC_VERSION\"" -DBUILD_FLAGS="\"$flags\"" -DSQLITE_FLAGS="\"$SQLITE_FLAGS\"" \
-  -I"$C_BENCH_DIR" -isystem "$SQLITE_DIR" $C_BENCH_LINK ./*.c "$C_BENCH_DIR"/*.c "$SQLITE_DIR/libsqlite3.a" -lm \
-  -o "$BENCHCTL_OUT/bin/bulk_load"
-"$STRIP" "$BENCHCTL_OUT/bin/bulk_load"
+sh "$C_BENCH_DIR/build_program.sh" bulk_load "$SQLITE_DIR" "$SQLITE_FLAGS"
