@@ -146,15 +146,20 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
+def as_nobody(bench: Bench) -> None:
+    """From now on nobody calls, whose the bench's home is."""
+    shutil.chown(bench.home, 65534, 65534)
+    for parent in bench.home.parents:
+        if parent == Path("/tmp"):
+            break
+        parent.chmod(0o755)
+    bench.prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
 def unprivileged(bench: Bench) -> Bench:
     """The same, as a user without rights: nobody, when we are root."""
     if os.geteuid() == 0:
-        shutil.chown(bench.home, 65534, 65534)
-        for parent in bench.home.parents:
-            if parent == Path("/tmp"):
-                break
-            parent.chmod(0o755)
-        bench.prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        as_nobody(bench)
         if subprocess.run([*bench.prefix, "test", "-x", str(BINARY)], check=False).returncode != 0:
             pytest.skip(f"{BINARY} lies in a folder that is closed to other users")
         # Its workloads are built once for all tests.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import time
 from pathlib import Path
 
 import pytest
-from conftest import FIXTURES, SOURCE, Bench
+from conftest import Bench
 
 PLAN = """
 schema = 1
@@ -25,15 +24,11 @@ arms = ["one"]
 @pytest.fixture
 def endless(bench: Bench, tmp_path: Path) -> Bench:
     """A root of its own, whose only recipe starts a compiler that never ends and says its number."""
-    root = tmp_path / "root"
-    (root / "workloads").mkdir(parents=True)
-    shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")
-    shutil.copytree(FIXTURES / "mismatch", root / "workloads/mismatch")
-    text = (root / "workloads/mismatch/workload.toml").read_text()
+    declared = bench.root_with("mismatch") / "workloads/mismatch/workload.toml"
+    text = declared.read_text()
     steps = next(line for line in text.splitlines() if line.startswith("steps"))
     script = f"sleep 1000 & echo $! >{tmp_path}/new; mv {tmp_path}/new {tmp_path}/compiler; wait"
-    (root / "workloads/mismatch/workload.toml").write_text(text.replace(steps, f'steps = [["sh", "-c", "{script}"]]'))
-    bench.environment["BENCHCTL_ROOT"] = str(root)
+    declared.write_text(text.replace(steps, f'steps = [["sh", "-c", "{script}"]]'))
     bench.environment["BENCHCTL_CACHE"] = str(tmp_path / "cache")
     return bench
 

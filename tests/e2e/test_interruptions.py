@@ -7,7 +7,6 @@ import fcntl
 import os
 import pty
 import re
-import shutil
 import signal
 import struct
 import subprocess
@@ -16,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import BINARY, ONE_ROW, Bench, needs_root
+from conftest import BINARY, ONE_ROW, Bench, as_nobody, needs_root
 
 PLAN = """schema = 1
 name = "rough"
@@ -254,12 +253,7 @@ def test_without_a_home_folder(bench: Bench) -> None:
     policy.unlink()
     # A user without rights has no other cache than below the home of benchctl.
     bench.environment.pop("BENCHCTL_CACHE", None)
-    shutil.chown(bench.home, 65534, 65534)
-    for parent in bench.home.parents:
-        if parent == Path("/tmp"):
-            break
-        parent.chmod(0o755)
-    bench.prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    as_nobody(bench)
     bench.environment["BENCHCTL_FAILPOINT"] = "run:begun"
     done = bench("run", "--plan", str(plan), "--trust-plan", bench.sha256_of(plan))
     assert done.code == -9, done.err

@@ -59,7 +59,7 @@ double share_outside(const std::string& file, const std::string& line, const std
       folder.path(), counted + (built ? *built : Words{"false"}) + Words{"--mode", "sequential", "--items", "100"});
   EXPECT_TRUE(ended.ok()) << ended.errors;
   // SQLite's functions are those of the library that it was linked with.
-  const std::string library = of_toolchains(changed.context, "SQLITE_DIR") + "/libsqlite3.a";
+  const std::string library = c_toolchains(changed.context)["SQLITE_DIR"] + "/libsqlite3.a";
   CommandResult split_up =
       run_in(folder.path(), {"python3", BENCHCTL_SOURCE_DIR "/tests/workloads/outside_sqlite.py", "counts", library});
   EXPECT_TRUE(split_up.ok()) << split_up.errors;

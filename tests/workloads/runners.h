@@ -181,19 +181,21 @@ struct Mutant {
   BuildContext context;
 };
 
-// What the toolchains for plain C give on this computer: CC, SQLITE_DIR and the like.
-inline std::string of_toolchains(BuildContext& context, const std::string& key) {
+// What the toolchains for plain C give on this computer: CC, SQLITE_DIR and the like, by name.
+inline std::map<std::string, std::string> c_toolchains(BuildContext& context) {
   const BuildTarget target{"x86_64", "x86-64-v2"};
   Toolchains toolchains(context);
   auto found = toolchains.resolve({"cc", "sqlite"}, target);
   if (!found) {
     ADD_FAILURE() << found.error().message;
-    return "";
+    return {};
   }
-  for (const std::string& entry : environment_of(context, *found, target))
-    if (entry.starts_with(key + "=")) return entry.substr(key.size() + 1);
-  ADD_FAILURE() << key << " is in no toolchain's environment";
-  return "";
+  std::map<std::string, std::string> given;
+  for (const std::string& entry : environment_of(context, *found, target)) {
+    const size_t equals = entry.find('=');
+    given.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+  }
+  return given;
 }
 
 }  // namespace benchctl::testing_workloads

@@ -35,20 +35,12 @@ void copy_shim(const std::string& folder, const Fault& fault) {
 // Builds the laboratory over the shim in `shim`, a folder that ends in workloads/engine/shim, into `program`.
 void build_lab(const std::string& root, const std::string& program, const std::string& warnings) {
   BuildContext context = shared_context();
-  std::string sqlite = of_toolchains(context, "SQLITE_DIR");
-  std::vector<std::string> argv = {of_toolchains(context, "CC"),
-                                   "-std=c11",
-                                   "-D_GNU_SOURCE",
-                                   "-O1",
-                                   "-g",
-                                   "-Wall",
-                                   "-Wextra",
-                                   "-Werror",
-                                   warnings,
-                                   "-I" + root,
-                                   "-I" + std::string(kLab),
-                                   "-isystem",
-                                   sqlite};
+  auto tools = c_toolchains(context);
+  ASSERT_FALSE(tools["CC"].empty() || tools["SQLITE_DIR"].empty());
+  std::string sqlite = tools["SQLITE_DIR"];
+  std::vector<std::string> argv = {
+      tools["CC"], "-std=c11",  "-D_GNU_SOURCE",          "-O1",      "-g",  "-Wall", "-Wextra", "-Werror",
+      warnings,    "-I" + root, "-I" + std::string(kLab), "-isystem", sqlite};
   for (const std::string& folder : {std::string(kLab), root + "/workloads/engine/shim"}) {
     auto names = list_dir(folder);
     ASSERT_TRUE(names.ok());
