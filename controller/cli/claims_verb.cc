@@ -23,8 +23,8 @@ struct Arguments {
 // The files named, else those that the run's plan named when it began, else all that come with benchctl.
 Result<Json> claims_for(Context& context, Parts& parts, const RunRow& run, std::vector<std::string> files) {
   if (files.empty()) {
-    BENCHCTL_TRY(Json saved, saved_claims(run.folder));
-    if (!saved.as_array().empty()) return saved;
+    BENCHCTL_TRY(RunClaims saved, saved_claims(run.folder));
+    if (!saved.claims.as_array().empty()) return saved.claims;
     const std::string folder = context.source_root + "/claims";
     BENCHCTL_TRY(auto names, list_dir(folder));
     for (const std::string& name : names)

@@ -51,18 +51,19 @@ Result<PlanClaims> read_plan_claims(const Plan& plan, const std::vector<Workload
   return all;
 }
 
-Status save_claims(const std::string& run_folder, const Json& claims) {
-  if (claims.as_array().empty()) return {};
-  return write_atomic(claims_path(run_folder), claims.dump_pretty() + "\n");
+Status save_claims(const std::string& run_folder, const RunClaims& claims) {
+  if (claims.claims.as_array().empty()) return {};
+  Json document = Json::object({{"required", claims.required}, {"claims", claims.claims}});
+  return write_atomic(claims_path(run_folder), document.dump_pretty() + "\n");
 }
 
-Result<Json> saved_claims(const std::string& run_folder) {
+Result<RunClaims> saved_claims(const std::string& run_folder) {
   const std::string path = claims_path(run_folder);
-  if (!exists(path)) return Json::array();
+  if (!exists(path)) return RunClaims{};
   BENCHCTL_TRY(std::string text, read_file(path));
-  auto claims = Json::parse(text);
-  if (!claims) return claims.error().in(path);
-  return claims;
+  auto document = Json::parse(text);
+  if (!document) return document.error().in(path);
+  return RunClaims{(*document)["claims"], (*document)["required"].as_bool()};
 }
 
 std::string unmet_claims(const Json& verdicts) {

@@ -153,8 +153,8 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   request.set("width", context.width);
   request.set("redact", redact);
   request.set("colour", context.colour);
-  BENCHCTL_TRY(Json claims, saved_claims(run.folder));
-  request.set("claims", std::move(claims));
+  BENCHCTL_TRY(RunClaims saved, saved_claims(run.folder));
+  request.set("claims", std::move(saved.claims));
   AnalysisEnv environment = analysis_env(context.source_root, context.python);
   BENCHCTL_TRY(Json answer, analyse(request, environment, *context.clock,
                                     Deadline::in(*context.clock, std::chrono::milliseconds(kReportMs))));
@@ -163,6 +163,7 @@ Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& r
   report.files = answer["files"].as_strings();
   report.checks_disagree = answer["checks_disagree"].as_bool();
   report.claims = answer["claims"];
+  if (saved.required) report.unmet_claims = unmet_claims(report.claims);
   BENCHCTL_CHECK(write_atomic(run.folder + "/summary.txt", report.terminal + "\n", 0644));
   return report;
 }
@@ -177,7 +178,7 @@ Status take_profile(Context& context, RunInput& input) {
 
 // Everything from the first machine to the exit code. `row` stands in the store.
 Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& row, const RunInput& input,
-                    TerminalProgress& progress, StopRequest& stop, bool json, bool require_claims) {
+                    TerminalProgress& progress, StopRequest& stop, bool json) {
   const std::string& id = row.id;
   RunWorld world{store,
                  [&](const std::string& name) { return parts.provider(name); },
@@ -234,9 +235,7 @@ Result<int> conduct(Context& context, Parts& parts, Store& store, const RunRow& 
     also(exit_code(ErrorKind::kWorkload),
          "checks or traces disagree between arms: their comparison is refused, see the report");
   }
-  if (written && require_claims)
-    if (std::string unmet = unmet_claims(written->claims); !unmet.empty())
-      also(exit_code(ErrorKind::kRegression), unmet);
+  if (written && !written->unmet_claims.empty()) also(exit_code(ErrorKind::kRegression), written->unmet_claims);
   if (code_before_report != code) {
     if (auto finished = finish(); !finished) also(1, finished.error().message);
   }
@@ -329,7 +328,7 @@ Result<int> carry_out(Context& context, Parts& parts, const RunRequest& request)
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + id + " in " + row.folder);
   BENCHCTL_TRY(input.identity, parts.new_run_identity(id));
-  return conduct(context, parts, *store, row, input, progress, stop, request.json, request.require_claims);
+  return conduct(context, parts, *store, row, input, progress, stop, request.json);
 }
 
 Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bool json) {
@@ -359,7 +358,7 @@ Result<int> carry_on(Context& context, Parts& parts, const std::string& word, bo
   progress.log_to(row.folder + "/progress.log");
   progress.say("", "run " + row.id + " goes on in " + row.folder);
   BENCHCTL_TRY(input.identity, parts.run_identity(row.id));
-  return conduct(context, parts, *store, row, input, progress, interruption.stop, json, false);
+  return conduct(context, parts, *store, row, input, progress, interruption.stop, json);
 }
 
 }  // namespace benchctl

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "controller/cli/parts.h"
+#include "controller/cli/run_claims.h"
 #include "controller/plan/plan.h"
 #include "lib/json.h"
 
@@ -16,8 +17,7 @@ struct RunRequest {
   std::string runs_dir;  // absolute; the run's folder is made below it
   int64_t keep_ms = 0;
   bool json = false;  // the outcome as JSON instead of the summary
-  Json claims;        // what the plan's claims say, see run_claims.h
-  bool require_claims = false;
+  RunClaims claims;
 };
 
 std::string new_run_id(const std::string& plan_name, Clock& clock);
@@ -38,7 +38,8 @@ struct ReportAnswer {
   std::string terminal;
   std::vector<std::string> files;
   bool checks_disagree = false;
-  Json claims;  // a verdict for each claim and machine
+  Json claims;               // a verdict for each claim and machine
+  std::string unmet_claims;  // why the run fails by them; empty unless it was begun with --require-claims
 };
 Result<ReportAnswer> make_report(Context& context, Parts& parts, const RunRow& run, bool redact);
 

@@ -127,8 +127,7 @@ Result<int> run(Context& context, Parts& parts, const Arguments& arguments) {
   RunRequest request;
   request.plan = std::move(plan);
   request.json = arguments.json;
-  request.claims = std::move(claims.claims);
-  request.require_claims = arguments.require_claims;
+  request.claims = {std::move(claims.claims), arguments.require_claims};
   request.id = arguments.id;
   request.runs_dir = parts.runs_dir();
   if (!arguments.out.empty()) {

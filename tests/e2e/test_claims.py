@@ -79,6 +79,10 @@ def test_verdicts_report_and_exit_code(root: Bench) -> None:
     assert "1 reproduced, 1 not reproduced, 1 not tested" in done.out
     for report in (folder / "reports").iterdir():
         assert "a laptop" in report.read_text()
+    # Whoever goes on with the run asks what it was begun with.
+    again = root("resume", run)
+    assert again.code == 3, again.err
+    assert "claims are not reproduced: fails on " in again.err
     printed = root("claims", run)
     assert printed.code == 0
     assert "pg: not tested: there is none" in printed.out
