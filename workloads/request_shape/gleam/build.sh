@@ -6,8 +6,11 @@ project=$BENCHCTL_WORK/project
 mkdir -p "$project/build" "$BENCHCTL_OUT/bin"
 rm -rf "$project/src" "$project/build/erlang-shipment"
 cp -R src gleam.toml manifest.toml "$project/"
-# Packages that were brought along. Those of an earlier build are there already.
-[ -d "$project/build/packages" ] || [ ! -d build/packages ] || cp -R build/packages "$project/build/"
+# Packages that were brought along replace what a failed download left; without them, those of an earlier build stay.
+if [ -d build/packages ]; then
+  rm -rf "$project/build/packages"
+  cp -R build/packages "$project/build/"
+fi
 GLEAM_FLAGS="gleam export erlang-shipment" sh embed_gleam.sh >"$project/src/runner/sql.gleam"
 cp bin/start.sh "$BENCHCTL_OUT/bin/gleam_sqlite"
 cp bin/start.sh "$BENCHCTL_OUT/bin/gleam_sqlite_sdio"
