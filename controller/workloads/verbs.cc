@@ -37,6 +37,31 @@ Result<std::vector<Workload>> wanted_workloads(const std::string& root, const st
   return wanted;
 }
 
+// Of the named arms those that each workload has, in the order of `wanted`. One that none of them has is kUsage, so
+// that nothing is built for a name that is wrong.
+Result<std::vector<std::vector<std::string>>> arms_of_each(const std::vector<Workload>& wanted,
+                                                           const std::vector<std::string>& arms) {
+  std::vector<std::vector<std::string>> each(wanted.size());
+  for (const std::string& arm : arms) {
+    bool found = false;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (wanted[i].arm(arm) == nullptr) continue;
+      each[i].push_back(arm);
+      found = true;
+    }
+    if (found) continue;
+    if (wanted.size() == 1) BENCHCTL_CHECK(find_arm(wanted.front(), arm));
+    std::vector<std::string> known;
+    for (const Workload& workload : wanted)
+      for (const ArmDecl& one : workload.arms) known.push_back(one.name);
+    auto near = did_you_mean(arm, known);
+    return Error{ErrorKind::kUsage,
+                 "no workload has an arm \"" + sanitize(arm, 80) + "\"" +
+                     (near ? "; did you mean \"" + *near + "\"?" : "; `benchctl workloads list` shows all")};
+  }
+  return each;
+}
+
 const char* name_of(Readiness state) {
   return state == Readiness::kBuilt ? "built" : state == Readiness::kNotBuiltYet ? "not built yet" : "not built";
 }
@@ -178,10 +203,13 @@ Status workloads_list(const std::string& name, BuildContext& context, bool json,
 
 Status workloads_build(const std::string& name, const BuildOptions& options, BuildContext& context, std::ostream& out) {
   BENCHCTL_TRY(auto wanted, wanted_workloads(context.root, name));
+  BENCHCTL_TRY(auto arms, arms_of_each(wanted, options.arms));
   Json list = Json::array();
   std::vector<Error> errors;
-  for (const Workload& workload : wanted) {
-    BENCHCTL_TRY(Builds made, build_each(workload, options.arms, options.wish, context));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (!options.arms.empty() && arms[i].empty()) continue;
+    const Workload& workload = wanted[i];
+    BENCHCTL_TRY(Builds made, build_each(workload, arms[i], options.wish, context));
     for (const Bundle& bundle : made.bundles) {
       if (!options.json)
         out << bundle.workload << "/" << bundle.build << "  " << bundle.sha256 << "  " << bundle.folder << "\n";

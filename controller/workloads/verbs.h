@@ -28,7 +28,8 @@ struct CheckOptions {
 Status workloads_list(const std::string& name, BuildContext& context, bool json, std::ostream& out);
 // Builds what is not built yet; one line a bundle: workload/build, sha256, folder; and one for each recipe that cannot
 // be built here. An error when a build failed (kWorkload), when a named arm or a baseline is not built (kUsage); what
-// could be built is built then. `name` empty: every workload.
+// could be built is built then. `name` empty: every workload, and of named arms those that it has; an arm that none has
+// is kUsage.
 Status workloads_build(const std::string& name, const BuildOptions& options, BuildContext& context, std::ostream& out);
 // Runs every arm that is built once: "checks agree", or kWorkload with which arms differ in what. Arms that are not
 // built or not for this computer are named.
