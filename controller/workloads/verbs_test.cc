@@ -98,5 +98,35 @@ TEST_F(VerbsTest, AnArmThatNoWorkloadHasIsRefusedBeforeAnythingIsBuilt) {
   EXPECT_FALSE(exists(root_ + "/cache/builds"));
 }
 
+// Each arm refuses words that are not the right ones.
+TEST_F(VerbsTest, TheCheckFillsTheCommandsAtTheModesDefaults) {
+  const std::string mode = R"(argv = ["--items", "{items}", "--probe-ms={probe_ms}", "{probe_s}", "{probe}", "{sizes}"]
+[mode.all.params.items]
+type = "integer"
+default = 10
+min = 1
+[mode.all.params.probe]
+type = "duration"
+default = "1500ms"
+max = "1h"
+[mode.all.params.sizes]
+type = "integer"
+list = true
+default = [3, 4]
+)";
+  const std::string script = R"(case "$*" in
+  "--trace 7 1500ms") echo "$*" ;;
+  "--items 7 --probe-ms=1500 1.5 1500ms 3") printf 'case,metric,unit,value,better,check\nall,time,us,1,lower,1\n' ;;
+  *) echo "called with $*" >&2; exit 1 ;;
+esac
+)";
+  add("waits", declaration("waits", {"one", "two"}, mode, "trace = [\"--trace\", \"{items}\", \"{probe}\"]\n"), script);
+  BuildContext fresh = context();
+  std::ostringstream out;
+  Status status = workloads_check("waits", {.items = 7}, fresh, out);
+  EXPECT_TRUE(status.ok()) << status.error().message;
+  EXPECT_EQ(out.str(), "waits: checks agree (2 arms, 7 items, traces identical)\n");
+}
+
 }  // namespace
 }  // namespace benchctl
