@@ -66,14 +66,20 @@ class Program:
         return Done(ended.returncode, ended.stdout, ended.stderr)
 
 
-def build(workload: str, root: Path, scratch: Path) -> Program:
+def workloads(root: Path, *words: str, limit: float = 900) -> Done:
+    """`benchctl workloads` on the workloads of that root."""
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "BENCHCTL_ROOT": str(root)}
     # One cache for all tests that build workloads: SQLite is compiled once.
     environment["BENCHCTL_CACHE"] = os.environ.get("BENCHCTL_CACHE", str(SOURCE / "build/tests-cache"))
-    command = [str(BINARY), "workloads", "build", workload, "--json"]
-    built = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900)
-    assert built.returncode == 0, built.stderr
-    (bundle,) = json.loads(built.stdout)
+    command = [str(BINARY), "workloads", *words]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit)
+    return Done(ended.returncode, ended.stdout, ended.stderr)
+
+
+def build(workload: str, root: Path, scratch: Path) -> Program:
+    built = workloads(root, "build", workload, "--json")
+    assert built.code == 0, built.err
+    (bundle,) = json.loads(built.out)
     return Program(Path(bundle["folder"], "bin", workload), scratch)
 
 
@@ -83,24 +89,30 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return build(request.module.WORKLOAD, SOURCE, tmp_path_factory.mktemp("runs"))
 
 
+# File below workloads/ -> what stands there once, and what shall instead.
 Edits = dict[str, tuple[str, str]]
+
+
+def copy_with(edits: Edits, root: Path, *parts: str) -> Path:
+    """A root with those workloads, and with mistakes."""
+    for part in dict.fromkeys(("toolchains", "request_shape", *parts)):
+        shutil.copytree(SOURCE / "workloads" / part, root / "workloads" / part)
+    shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")  # by which benchctl knows the folder
+    for name, (old, new) in edits.items():
+        path = root / "workloads" / name
+        text = path.read_text()
+        assert text.count(old) == 1, f"{name} has {text.count(old)} times: {old}"
+        path.write_text(text.replace(old, new))
+    return root
 
 
 @pytest.fixture(scope="module")
 def mutant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Edits], Program]:
-    """Builds the same program with mistakes: file below workloads/ -> what stands there once, and what shall instead."""
+    """Builds the same program with mistakes."""
     workload = request.module.WORKLOAD
 
     def make(edits: Edits) -> Program:
-        root = tmp_path_factory.mktemp("mutant")
-        for part in ("toolchains", "request_shape", workload):
-            shutil.copytree(SOURCE / "workloads" / part, root / "workloads" / part)
-        shutil.copy(SOURCE / "workloads/CONTRACT.md", root / "workloads")  # by which benchctl knows the folder
-        for name, (old, new) in edits.items():
-            path = root / "workloads" / name
-            text = path.read_text()
-            assert text.count(old) == 1, f"{name} has {text.count(old)} times: {old}"
-            path.write_text(text.replace(old, new))
+        root = copy_with(edits, tmp_path_factory.mktemp("mutant"), workload)
         return build(workload, root, tmp_path_factory.mktemp("runs"))
 
     return make
