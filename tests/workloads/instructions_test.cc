@@ -79,6 +79,43 @@ TEST(Instructions, CSpendsAtMostThreePercentOutsideSqlite) {
   EXPECT_LE(share, 0.03);
 }
 
+// A cache smaller than a request's 22 statements keeps none of them long enough, and costs more than keeping none:
+// what is prepared to be kept is prepared without SQLite's fast small memory, and the list is managed for nothing.
+std::string small_cache_fault(const Words& rust) {
+  const double fits = edit_instructions(rust), usual = edit_instructions(rust, "default"),
+               none = edit_instructions(rust, "none");
+  const std::string counted = std::to_string(fits) + " instructions with all statements kept, " +
+                              std::to_string(usual) + " with the driver's cache, " + std::to_string(none) +
+                              " with none kept";
+  return none <= 2 * fits ? "keeping none is too cheap: " + counted : usual <= none ? "not dearer: " + counted : "";
+}
+
+TEST(Instructions, ACacheThatDoesNotFitIsDearerThanNone) {
+  EXPECT_EQ(small_cache_fault(command("rust_rusqlite")), "");
+}
+
+// Prepared once, or at each of 50 uses where the driver's cache is too small for a request.
+std::string driver_cache_fault(const std::string& arm, const Words& command) {
+  TempDir folder;
+  auto info = Json::parse(run_in(folder.path(), command + Words{"--info"}).output);
+  if (!info.ok()) return arm + ": " + info.error().message;
+  const Json& size = (*info)["statement_cache_default"];
+  auto counts =
+      statement_counts(run_in(folder.path(), command + Words{"--mode", "sequential", "--items", "50",
+                                                             "--statement-counts", "--statement-cache", "default"})
+                           .errors);
+  if (counts.size() != 25) return arm + " counted " + std::to_string(counts.size()) + " statements";
+  // Null: the driver keeps none, so that the program does, as in "fits".
+  const bool too_small = !size.is_null() && size.as_int() < 22;
+  const Uses& uses = counts["theme_by_id"];
+  if (uses.prepared == (too_small ? 50 : 1) && uses.runs == 50) return "";
+  return arm + " prepared " + std::to_string(uses.prepared) + " times and ran " + std::to_string(uses.runs);
+}
+
+TEST(Instructions, ADriversCacheThatIsTooSmallPreparesAllStatementsOfARequest) {
+  for (const std::string& arm : runners()) EXPECT_EQ(driver_cache_fault(arm, command(arm)), "");
+}
+
 // What the gates must find: a program that spends a little too much of its own, and one that makes SQLite do more.
 TEST(Instructions, Mutants) {
   // Each column summed four times.
@@ -93,32 +130,22 @@ TEST(Instructions, Mutants) {
   EXPECT_GT(edit_instructions(*built) / edit_instructions(command("c_sqlite")), 1.05);
 }
 
-// A cache smaller than a request's 22 statements keeps none of them long enough, and costs more than keeping none:
-// what is prepared to be kept is prepared without SQLite's fast small memory, and the list is managed for nothing.
-TEST(Instructions, ACacheThatDoesNotFitIsDearerThanNone) {
-  const Words rust = command("rust_rusqlite");
-  const double fits = edit_instructions(rust), usual = edit_instructions(rust, "default"),
-               none = edit_instructions(rust, "none");
-  EXPECT_GT(none, 2 * fits);
-  EXPECT_GT(usual, none);
-}
-
-TEST(Instructions, ADriversCacheThatIsTooSmallPreparesAllStatementsOfARequest) {
-  for (const std::string& arm : runners()) {
-    auto info = Json::parse(output_of(arm, {"--info"}));
-    ASSERT_TRUE(info.ok());
-    const Json& size = (*info)["statement_cache_default"];
-    TempDir folder;
-    auto counts = statement_counts(
-        run_in(folder.path(), command(arm) + Words{"--mode", "sequential", "--items", "50", "--statement-counts",
-                                                   "--statement-cache", "default"})
-            .errors);
-    ASSERT_EQ(counts.size(), 25u) << arm;
-    // Null: the driver keeps none, so that the program does, as in "fits".
-    const bool too_small = !size.is_null() && size.as_int() < 22;
-    EXPECT_EQ(counts["theme_by_id"].prepared, too_small ? 50 : 1) << arm;
-    EXPECT_EQ(counts["theme_by_id"].runs, 50) << arm;
-  }
+// A driver's cache that is larger than it says, and "none" that keeps all the same.
+TEST(Instructions, MutantsOfTheCaches) {
+  auto rust = [](const Mutant& mutant) {
+    auto built = build_command("rust_rusqlite", mutant.context);
+    if (!built) ADD_FAILURE() << built.error().message;
+    return built ? *built : Words{"false"};
+  };
+  const std::string only_fits = "if options.shape.statement_cache == StatementCache::Fits {";
+  Mutant roomy("rust/src/database.rs", only_fits, "if options.shape.statement_cache != StatementCache::None {");
+  const Words keeps_by_default = rust(roomy);
+  EXPECT_TRUE(small_cache_fault(keeps_by_default).starts_with("not dearer: "));
+  EXPECT_NE(driver_cache_fault("rust_rusqlite", keeps_by_default), "");
+  Mutant keeping("rust/src/database.rs", only_fits, "if options.shape.statement_cache != StatementCache::Default {");
+  keeping.change("rust/src/database.rs", "counted(&mut connection.prepare(statement.sql)?)",
+                 "counted(&mut *connection.prepare_cached(statement.sql)?)");
+  EXPECT_TRUE(small_cache_fault(rust(keeping)).starts_with("keeping none is too cheap: "));
 }
 
 }  // namespace
