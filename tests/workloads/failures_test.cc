@@ -53,12 +53,17 @@ std::string refusal(const std::string& arm, const Words& command, const Words& w
   return refused ? ended.errors.substr(arm.size()) : "";
 }
 
+// Every arm refuses it, in the words of c_sqlite.
+std::string mistake_fault(const std::string& arm, const Words& command, const Words& words) {
+  const std::string said = refusal(arm, command, words),
+                    wanted = refusal("c_sqlite", testing_workloads::command("c_sqlite"), words);
+  if (said.empty()) return arm + " does not refuse " + join(words, " ");
+  return said == wanted ? "" : arm + " says " + said + "where c_sqlite says " + wanted;
+}
+
 TEST(Arguments, MistakesAreOneLineAndExitCodeTwo) {
-  for (const auto& words : kWrong) {
-    const std::string said = refusal("c_sqlite", command("c_sqlite"), words);
-    EXPECT_NE(said, "") << join(words, " ");
-    for (const std::string& arm : runners()) EXPECT_EQ(refusal(arm, command(arm), words), said) << arm;
-  }
+  for (const auto& words : kWrong)
+    for (const std::string& arm : runners()) EXPECT_EQ(mistake_fault(arm, command(arm), words), "");
 }
 
 // One line that begins with the arm's name; exit code 1; nothing left in the folder. The first fault, or "".
@@ -89,18 +94,24 @@ CommandResult run_mounted(const std::string& folder, const std::string& mount, c
   return run_in(folder, alone + command);
 }
 
+// That of the database.
+std::string missing_folder_fault(const std::string& arm, const Words& command) {
+  TempDir folder;
+  CommandResult missing = run_in(folder.path(), command + Words{"--mode", "sequential", "--db", "absent/x.db"});
+  return failure_fault(arm, missing, "absent/x.db: ", folder.path());
+}
+
+// That of the histograms.
+std::string missing_out_fault(const std::string& arm, const Words& command) {
+  TempDir folder;
+  const Words words = {"--mode", "concurrent", "--workload", "read", "--duration", "0.05", "--warmup", "0"};
+  CommandResult missing = run_in(folder.path(), command + words, {"BENCHCTL_OUT=/absent"});
+  return failure_fault(arm, missing, "/absent/" + arm + "_app_request_read.hist.csv: ", folder.path());
+}
+
 TEST(Failures, MissingFolder) {
-  for (const std::string& arm : sequential_runners()) {
-    TempDir folder;
-    CommandResult missing = run_in(folder.path(), command(arm) + Words{"--mode", "sequential", "--db", "absent/x.db"});
-    EXPECT_EQ(failure_fault(arm, missing, "absent/x.db: ", folder.path()), "");
-  }
-  for (const std::string& arm : runners()) {
-    TempDir folder;
-    const Words words = {"--mode", "concurrent", "--workload", "read", "--duration", "0.05", "--warmup", "0"};
-    CommandResult missing = run_in(folder.path(), command(arm) + words, {"BENCHCTL_OUT=/absent"});
-    EXPECT_EQ(failure_fault(arm, missing, "/absent/" + arm + "_app_request_read.hist.csv: ", folder.path()), "");
-  }
+  for (const std::string& arm : sequential_runners()) EXPECT_EQ(missing_folder_fault(arm, command(arm)), "");
+  for (const std::string& arm : runners()) EXPECT_EQ(missing_out_fault(arm, command(arm)), "");
 }
 
 constexpr const char* kNoNamespaces = "no user namespaces here";
@@ -140,13 +151,15 @@ TEST(Failures, ReadOnlyFolder) {
     }
 }
 
+std::string full_output_fault(const std::string& arm, const Words& command) {
+  TempDir folder;
+  CommandResult output = run_in(folder.path(), Words{"sh", "-c", "exec \"$@\" >/dev/full", "sh"} + command +
+                                                   Words{"--mode", "sequential", "--items", "1"});
+  return failure_fault(arm, output, "standard output: it could not be written in full", folder.path());
+}
+
 TEST(Failures, StandardOutputThatCannotBeWritten) {
-  for (const std::string& arm : runners()) {
-    TempDir folder;
-    CommandResult output = run_in(folder.path(), Words{"sh", "-c", "exec \"$@\" >/dev/full", "sh"} + command(arm) +
-                                                     Words{"--mode", "sequential", "--items", "1"});
-    EXPECT_EQ(failure_fault(arm, output, "standard output: it could not be written in full", folder.path()), "");
-  }
+  for (const std::string& arm : runners()) EXPECT_EQ(full_output_fault(arm, command(arm)), "");
 }
 
 // A killed run leaves its files, and no later one is harmed: another name by default, and a refusal where the name is
@@ -193,25 +206,54 @@ TEST(Failures, Mutants) {
     if (!built) ADD_FAILURE() << built.error().message;
     return built ? *built : Words{"false"};
   };
-  const Words no_items = {"--mode", "sequential", "--items", "0"};
+  const auto items = [](const std::string& value) { return Words{"--mode", "sequential", "--items", value}; };
   const Words no_workers = {"--mode", "concurrent", "--workload", "read",       "--workers",
                             "0",      "--warmup",   "0",          "--duration", "0.01"};
-  EXPECT_NE(refusal("c_sqlite", command("c_sqlite"), no_items), "");
-  EXPECT_NE(refusal("c_sqlite", command("c_sqlite"), no_workers), "");
+  const auto taken = [](const Words& command, const Words& words) {
+    return mistake_fault("c_sqlite", command, words) == "c_sqlite does not refuse " + join(words, " ");
+  };
+  // The number that is meant, it thinks, by "0"; by a sign; by digits before something else.
   const Words lenient = c("c/options.c", "if (!value || !*value) usage(\"%s needs a value\", flag);",
                           "if (!value || strcmp(value, \"0\") == 0) value = \"1\";");
-  EXPECT_EQ(refusal("c_sqlite", lenient, no_items), "");
-  EXPECT_EQ(refusal("c_sqlite", lenient, no_workers), "");
+  EXPECT_TRUE(taken(lenient, items("0")));
+  EXPECT_TRUE(taken(lenient, no_workers));
+  const std::string digits = "size_t digits = strspn(text, \"0123456789\");";
+  const Words unsigned_ones = c("c/options.c", digits, "text += *text == '-';\n  " + digits);
+  EXPECT_TRUE(taken(unsigned_ones, items("-1")));
+  const Words exponents = c("c/options.c", "digits > 15 || text[digits])", "digits > 15)");
+  EXPECT_TRUE(taken(exponents, items("1e3")));
+  // Refused, but in words of its own.
+  const Words wordy = c("c/options.c", "is not a whole number", "is no number");
+  for (const char* value : {"-1", "1e3"})
+    EXPECT_TRUE(mistake_fault("c_sqlite", wordy, items(value)).starts_with("c_sqlite says ")) << value;
+  const auto caught = [](const std::string& fault, const std::string& by) {
+    return fault == kNoNamespaces || fault.find(by) != std::string::npos;
+  };
   // Its database stays.
   const Words untidy = c("c/main.c", "  atexit(remove_database);\n", "  if (argc < 0) atexit(remove_database);\n");
-  EXPECT_NE(full_disk_fault("c_sqlite", untidy, kModes[0]), "");
+  EXPECT_TRUE(caught(full_disk_fault("c_sqlite", untidy, kModes[0]), "c_sqlite left "));
   // A disk's error is taken for a locked database, and goes on.
   const Words careless = c("c/concurrent.c", "bool busy = (rc & 0xff) == SQLITE_BUSY &&", "bool busy = rc &&");
-  EXPECT_NE(full_disk_fault("c_sqlite", careless, kModes[1]), "");
+  EXPECT_TRUE(caught(full_disk_fault("c_sqlite", careless, kModes[1]), "ended with 0"));
   // What cannot be opened is not said.
   const Words silent = c("c/database.c", "if (rc != SQLITE_OK) fail(db, path, rc);\n  sqlite3_extended",
                          "if (rc != SQLITE_OK) exit(1);\n  sqlite3_extended");
-  EXPECT_NE(read_only_fault("c_sqlite", silent, kModes[0]), "");
+  EXPECT_TRUE(caught(read_only_fault("c_sqlite", silent, kModes[0]), "ended with 1 and said: "));
+  EXPECT_TRUE(caught(missing_folder_fault("c_sqlite", silent), "ended with 1 and said: "));
+  // Where no file can be made, it keeps its database in memory.
+  const std::string opens = "int rc = sqlite3_open_v2(path, &db->handle, flags, NULL);";
+  const Words homeless =
+      c("c/database.c", opens, opens + "\n  if (rc == SQLITE_CANTOPEN) rc = sqlite3_open(\":memory:\", &db->handle);");
+  EXPECT_TRUE(caught(missing_folder_fault("c_sqlite", homeless), "ended with 0"));
+  EXPECT_TRUE(caught(read_only_fault("c_sqlite", homeless, kModes[0]), "ended with 0"));
+  // A histogram that has no place is left out.
+  EXPECT_NE(missing_out_fault("c_sqlite", c("c/point.c", "if (file) histogram_write(histogram, file);",
+                                            "if (!file) return;\n  histogram_write(histogram, file);")),
+            "");
+  // Output that did not arrive looks like a short result.
+  EXPECT_NE(full_output_fault("c_sqlite", c("c/main.c", "if (fflush(stdout) != 0 || ferror(stdout)) {",
+                                            "if (fflush(stdout) != 0 && argc < 0) {")),
+            "");
   // What a killed one has left is taken for its own.
   EXPECT_NE(killed_fault("c_sqlite", c("c/options.c", "  refuse_existing(options.path);\n",
                                        "  if (argc < 0) refuse_existing(options.path);\n")),
