@@ -78,7 +78,9 @@ def _name(row: Row) -> str:
 
 
 def _ratio(row: Row) -> str:
-    return ratio_cell(row).text
+    """Why there is none stands in the report: here it would take the room of the cases' names."""
+    text = ratio_cell(row).text
+    return "no ratio" if text.startswith("no ratio") else text
 
 
 def _interval(row: Row) -> str:

@@ -222,7 +222,9 @@ def test_zero_value_refuses_the_ratio_and_names_the_round(small: Small, report: 
         (maker.name(f"rust_rusqlite/{EDIT}"), maker.metrics["per_item"]),
     )
     store = maker.close()
-    report(store)
+    terminal = report(store)["terminal"]
+    assert "no ratio" in terminal
+    assert "not above zero" not in terminal
     assert row_of(store, "rust_rusqlite")["ratio"] == ""
     assert "no ratio: rust_rusqlite, round 1 is 0, not above zero" in page(store)
 
