@@ -215,6 +215,8 @@ def main() -> int:
             if sys.argv[2] not in variant.isa:
                 raise VariantError(f"{variant.name} is built for {', '.join(variant.isa)}, not for {sys.argv[2]}")
             variant.isa = [sys.argv[2]]
+        if "BENCHCTL_ON_MACHINE" in os.environ:  # compiled where it runs, for what that CPU has
+            variant.isa = [os.environ["BENCHCTL_ISA"]]
         Build(variant).build()
     except VariantError as error:
         print(f"build.py: {error}", file=sys.stderr)
