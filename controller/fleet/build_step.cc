@@ -112,7 +112,7 @@ class MachineBuilder {
     IsaChoice choice = choose_isa(manifest, wanted_isa, traits_.cpu_flags);
     if (choice.why.empty()) choice.why = unfit(manifest, traits_);
     if (!choice.why.empty()) {
-      builds_.unfit[key] = choice.why;
+      builds_.unfit[key] = "not built for this CPU: " + choice.why;
       return {};
     }
     const Nanos time = step_.time();

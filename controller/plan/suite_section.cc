@@ -118,9 +118,8 @@ class WorkloadSuite {
       if (arm == nullptr) continue;
       for (const std::string& recipe : arm->all_builds()) {
         const BuildDecl* build = find_named(workload.builds, recipe);
-        if (build != nullptr && build->on_machine.empty() &&
-            std::find(fixed.begin(), fixed.end(), name) == fixed.end())
-          fixed.push_back(name);
+        const bool there = build != nullptr && !build->on_machine.empty();
+        if (!there && std::find(fixed.begin(), fixed.end(), name) == fixed.end()) fixed.push_back(name);
       }
     }
     if (!fixed.empty())

@@ -162,7 +162,7 @@ IsaChoice choose_isa(const Json& manifest, const std::string& wanted, const std:
   const std::string asked = known ? wanted : isas.empty() ? "" : isas.front();
   const std::vector<std::string> missing = lacks(asked);
   if (!asked.empty() && missing.empty()) return {asked, ""};
-  return {"", "not built for this CPU: " + asked + " needs " + join(missing, ", ") + ", which it lacks"};
+  return {"", asked + " needs " + join(missing, ", ") + ", which it lacks"};
 }
 
 }  // namespace benchctl

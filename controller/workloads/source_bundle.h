@@ -28,7 +28,7 @@ Outlook look_at_sources(const Workload& workload, const BuildDecl& build, const 
 // none.
 struct IsaChoice {
   std::string isa;
-  std::string why;  // "not built for this CPU: …"
+  std::string why;  // "x86-64-v4 needs avx512f, which it lacks"
 };
 IsaChoice choose_isa(const Json& manifest, const std::string& wanted, const std::vector<std::string>& cpu_flags);
 
