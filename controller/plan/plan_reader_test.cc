@@ -127,7 +127,7 @@ TEST(PlanReader, BuildingOnTheMachineSurvivesTheResolvedPlan) {
   EXPECT_TRUE(again->suites[0].on_machine);
   EXPECT_EQ(again->fleets.at("a").spec.options, plan->fleets.at("a").spec.options);
 
-  const Workload& spin = fixture::workloads()[1];
+  const Workload spin = fixture::workloads()[1];
   EXPECT_EQ(bundle_key(spin, "c", plan->suites[0], "x86_64"), "spin/c x86_64 x86-64-v4 on machine");
   EXPECT_EQ(bundle_key(spin, "c", plan->suites[0], "aarch64"), std::nullopt);
 }
