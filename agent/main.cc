@@ -105,9 +105,9 @@ Result<int64_t> number(const Arguments& arguments, const std::string& name, int6
 Status build(const Arguments& arguments) {
   BENCHCTL_TRY(int64_t seconds, number(arguments, "--timeout", 0));
   SystemClock clock;
-  BENCHCTL_TRY(MachineBuild made, build_here({arguments.text("--dir"), arguments.text("--sources"), arguments.text("--arch"),
-                                             arguments.text("--isa"), seconds * 1000},
-                                            clock));
+  BENCHCTL_TRY(MachineBuild made, build_here({arguments.text("--dir"), arguments.text("--sources"),
+                                              arguments.text("--arch"), arguments.text("--isa"), seconds * 1000},
+                                             clock));
   return write_all(1, to_json(made).dump() + "\n");
 }
 

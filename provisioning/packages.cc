@@ -8,9 +8,8 @@ namespace benchctl {
 
 bool valid_package(std::string_view name) {
   auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return name.size() >= 2 && name.size() <= 64 && plain(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return plain(c) || c == '+' || c == '-' || c == '.';
-  });
+  return name.size() >= 2 && name.size() <= 64 && plain(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return plain(c) || c == '+' || c == '-' || c == '.'; });
 }
 
 std::vector<std::string> packages_of(const MachineSpec& spec) {

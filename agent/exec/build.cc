@@ -44,7 +44,8 @@ std::string last_line(const std::string& clean) {
   size_t end = clean.find_last_not_of('\n');
   if (end == std::string::npos) return "";
   size_t begin = clean.rfind('\n', end);
-  return clean.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  return clean.substr(begin == std::string::npos ? 0 : begin + 1,
+                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
 std::string tail_of(const std::string& path) {

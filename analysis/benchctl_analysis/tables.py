@@ -469,7 +469,16 @@ def bundle_table(data: RunData, functional: bool) -> Table | None:
         commit = sanitize(git.get("commit") or "not given", 12) + (" (dirty)" if git.get("dirty") is True else "")
         origin = manifest.get("built_from")
         where = f"on the machine, from {sanitize(str(origin)[:12])}" if origin else "before the run"
-        row = (str(bundle.bundle)[:12], str(bundle.workload), str(bundle.build), where, target, glibc, tool_text, commit)
+        row = (
+            str(bundle.bundle)[:12],
+            str(bundle.workload),
+            str(bundle.build),
+            where,
+            target,
+            glibc,
+            tool_text,
+            commit,
+        )
         rows.append(cells(*row))
     columns = [
         ("Bundle", "l"),

@@ -117,10 +117,12 @@ class MachineBuilder {
     }
     const Nanos time = step_.time();
     if (time <= Nanos::zero())
-      return Error{ErrorKind::kProvisioning, "no time is left on the machine to build " + name + ": raise ttl in [limits]"};
+      return Error{ErrorKind::kProvisioning,
+                   "no time is left on the machine to build " + name + ": raise ttl in [limits]"};
     step_.now("building " + name + " there, for " + choice.isa);
     BENCHCTL_TRY(Installed sent,
-                 step_.agent.install_bundle(sources->second.folder, Deadline::in(step_.clock, std::chrono::milliseconds(kTransferMs))));
+                 step_.agent.install_bundle(sources->second.folder,
+                                            Deadline::in(step_.clock, std::chrono::milliseconds(kTransferMs))));
     if (sent.sha256 != sources->second.sha256)
       return Error{ErrorKind::kInternal, sources->second.folder + " changed after it was made: run again"};
     BENCHCTL_TRY(MachineBuild made, step_.agent.build(sent.sha256, traits_.arch, choice.isa, time));

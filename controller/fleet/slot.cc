@@ -240,16 +240,17 @@ QuietStep Slot::quiet_step() {
 
 // Before the machine is made quiet: compiling wakes what hardening puts to sleep, and is no part of a trial.
 Status Slot::build_there() {
-  BuildStep step{input_,
-                 world_.store,
-                 world_.clock,
-                 hold_->link->agent(),
-                 hold_->facts,
-                 hold_->lease.name,
-                 fleet_.spec.provider,
-                 [&] { return std::min<Nanos>(std::chrono::milliseconds(kBuildMs), hold_->seal_at.left(world_.clock)); },
-                 [&](const std::string& text) { say(text); },
-                 [&](const std::string& text) { world_.progress.now(hold_->lease.name, text); }};
+  BuildStep step{
+      input_,
+      world_.store,
+      world_.clock,
+      hold_->link->agent(),
+      hold_->facts,
+      hold_->lease.name,
+      fleet_.spec.provider,
+      [&] { return std::min<Nanos>(std::chrono::milliseconds(kBuildMs), hold_->seal_at.left(world_.clock)); },
+      [&](const std::string& text) { say(text); },
+      [&](const std::string& text) { world_.progress.now(hold_->lease.name, text); }};
   Status built = build_on_machine(step);
   if (!built && built.error().kind == ErrorKind::kRejected)
     BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, built.error().message));

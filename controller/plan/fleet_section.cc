@@ -20,9 +20,10 @@ const std::vector<std::pair<std::string, std::set<std::string>>>& keys_of_provid
   static const std::set<std::string> kCloud{"digitalocean", "hetzner", "aws"};
   static const std::set<std::string> kOwn{"nspawn", "qemu"};
   static const std::vector<std::pair<std::string, std::set<std::string>>> kKeys{
-      {"region", kCloud},   {"size", kCloud},   {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
-      {"cpus", kOwn},       {"memory", kOwn},   {"disk", kOwn},
-      {"root", {"nspawn"}}, {"packages", {"nspawn"}}, {"hosts", {"ssh"}}, {"become", {"ssh"}},
+      {"region", kCloud},   {"size", kCloud},         {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
+      {"cpus", kOwn},       {"memory", kOwn},         {"disk", kOwn},
+      {"root", {"nspawn"}}, {"packages", {"nspawn"}}, {"hosts", {"ssh"}},
+      {"become", {"ssh"}},
   };
   return kKeys;
 }

@@ -58,7 +58,8 @@ const Case kCases[] = {
     {"built nowhere", "%HEAD%\n%FLEET%\n[[suite]]\nworkload = \"spin\"\nbuild = \"on-mashine\"",
      "7:9: build in [[suite]] must be one of prebuilt, on-machine, not \"on-mashine\"; did you mean \"on-machine\"?"},
     {"recipes that are not for machines", "%HEAD%\n%FLEET%\n%SUITE%\nbuild = \"on-machine\"\narms = [\"c_sqlite\"]",
-     "8:9: build in [[suite]] is \"on-machine\", and of workload \"request_shape\" c_sqlite cannot be built there (their "
+     "8:9: build in [[suite]] is \"on-machine\", and of workload \"request_shape\" c_sqlite cannot be built there "
+     "(their "
      "recipes have no on_machine)"},
     {"an ISA that is not for machines",
      "%HEAD%\n%FLEET%\n[[suite]]\nworkload = \"spin\"\nbuild = \"on-machine\"\nisa = \"x86-64-v3\"",

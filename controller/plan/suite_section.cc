@@ -212,7 +212,8 @@ void read_suite(const toml::Node& node, PlanContext& context, std::set<std::stri
   } else if (table.has("workload")) {
     WorkloadSuite(table, context, suite).read();
   } else {
-    for (const char* key : {"mode", "arms", "baseline", "isa", "build", "skip_unbuilt", "format", "params"}) table.get(key);
+    for (const char* key : {"mode", "arms", "baseline", "isa", "build", "skip_unbuilt", "format", "params"})
+      table.get(key);
     table.missing("workload", "the name of a workload, or command for a program of your own");
   }
   table.refuse_unknown();

@@ -24,8 +24,8 @@ Result<Bundle> bundle_sources(const Workload& workload, const BuildDecl& build, 
 Outlook look_at_sources(const Workload& workload, const BuildDecl& build, const std::string& arch,
                         Toolchains& toolchains);
 
-// The ISA to build for on a machine: `wanted` where the recipe knows it, else the last that the CPU has. Or why there is
-// none.
+// The ISA to build for on a machine: `wanted` where the recipe knows it, else the last that the CPU has. Or why there
+// is none.
 struct IsaChoice {
   std::string isa;
   std::string why;  // "x86-64-v4 needs avx512f, which it lacks"

@@ -30,10 +30,11 @@ class SourceBundle : public ::testing::Test {
     write("toolchains/tool/probe.sh", "echo 'TOOL_VERSION=tool  \"1\" $HOME'\necho TOOL=/bin/sh\n");
     write("toolchains/lib/toolchain.toml",
           "help = \"fetched\"\nneeds = [\"tool\"]\nbuild = [\"sh\", \"build.sh\"]\nportable = [\"lib.c\"]\n");
-    write("toolchains/lib/build.sh",
-          "echo x >>" + root_ + "/fetched\necho one >$BENCHCTL_OUT/lib.c\necho no >$BENCHCTL_OUT/lib.a\n"
-          "echo LIB_VERSION=9 >$BENCHCTL_OUT/environment\n");
-    write("sum/build.sh", "cat part.txt \"$LIB_DIR/lib.c\" >\"$BENCHCTL_OUT/sum\"\necho $BENCHCTL_ISA >>\"$BENCHCTL_OUT/sum\"\n");
+    write("toolchains/lib/build.sh", "echo x >>" + root_ +
+                                         "/fetched\necho one >$BENCHCTL_OUT/lib.c\necho no >$BENCHCTL_OUT/lib.a\n"
+                                         "echo LIB_VERSION=9 >$BENCHCTL_OUT/environment\n");
+    write("sum/build.sh",
+          "cat part.txt \"$LIB_DIR/lib.c\" >\"$BENCHCTL_OUT/sum\"\necho $BENCHCTL_ISA >>\"$BENCHCTL_OUT/sum\"\n");
     write("sum/part.txt", "two\n");
     workload_.name = "sum";
     workload_.version = "1";
@@ -62,8 +63,12 @@ class SourceBundle : public ::testing::Test {
     CommandSpec spec;
     spec.argv = {"/bin/sh", sources.folder + "/build.sh"};
     spec.cwd = root_ + "/work";
-    spec.env = {"PATH=/usr/bin:/bin", "HOME=/nowhere", "BENCHCTL_OUT=" + root_ + "/out",
-                "BENCHCTL_WORK=" + root_ + "/work", "BENCHCTL_ARCH=x86_64", "BENCHCTL_ISA=x86-64-v3"};
+    spec.env = {"PATH=/usr/bin:/bin",
+                "HOME=/nowhere",
+                "BENCHCTL_OUT=" + root_ + "/out",
+                "BENCHCTL_WORK=" + root_ + "/work",
+                "BENCHCTL_ARCH=x86_64",
+                "BENCHCTL_ISA=x86-64-v3"};
     spec.deadline = Deadline::in(clock_, std::chrono::minutes(1));
     auto ended = run_command(spec, clock_);
     EXPECT_TRUE(ended.ok());
@@ -88,8 +93,8 @@ TEST_F(SourceBundle, HoldsSourcesProbesAndWhatWasFetchedAndNothingBuilt) {
   std::vector<std::string> paths;
   for (const PackEntry& entry : *entries) paths.push_back(entry.path);
   EXPECT_EQ(paths, (std::vector<std::string>{"build.sh", "bundle.json", "made/lib/environment", "made/lib/lib.c",
-                                             "on_machine.sh", "sum/build.sh", "sum/part.txt", "toolchains/tool/probe.sh",
-                                             "toolchains/tool/toolchain.toml"}));
+                                             "on_machine.sh", "sum/build.sh", "sum/part.txt",
+                                             "toolchains/tool/probe.sh", "toolchains/tool/toolchain.toml"}));
   EXPECT_EQ(sources->manifest["on_machine"].as_strings(), (std::vector<std::string>{"x86-64-v2", "x86-64-v3"}));
   EXPECT_TRUE(sources->manifest["isa"].is_null());
   // The same again is the same; another source or probe is another.
@@ -115,8 +120,11 @@ TEST_F(SourceBundle, ItsScriptRunsTheRecipeWithTheMachinesTools) {
 }
 
 TEST_F(SourceBundle, AllThatIsMissingIsToldAtOnce) {
-  write("toolchains/other/toolchain.toml", "help = \"o\"\nneeds = [\"tool\"]\nprobe = [\"sh\", \"-c\", \"echo other is missing: apt-get install other >&2; exit 1\"]\n");
-  write("toolchains/gone/toolchain.toml", "help = \"g\"\nprobe = [\"sh\", \"-c\", \"echo gone is missing >&2; exit 1\"]\n");
+  write("toolchains/other/toolchain.toml",
+        "help = \"o\"\nneeds = [\"tool\"]\nprobe = [\"sh\", \"-c\", \"echo other is missing: apt-get install other "
+        ">&2; exit 1\"]\n");
+  write("toolchains/gone/toolchain.toml",
+        "help = \"g\"\nprobe = [\"sh\", \"-c\", \"echo gone is missing >&2; exit 1\"]\n");
   workload_.builds[0].needs = {"gone", "lib", "other"};
   auto sources = bundle();
   ASSERT_TRUE(sources.ok()) << "the machine's tools are no matter of this computer: " << sources.error().message;

@@ -70,7 +70,8 @@ Result<ToolchainDecl> Toolchains::read(const std::string& name) const {
   if (table.has("build")) table.words("build", declared.build, 64);
   if (table.has("portable")) table.texts("portable", declared.portable, 64);
   for (const std::string& one : declared.portable)
-    if (!safe_relative_path(one)) table.wrong("portable", "must name files of its result, not \"" + sanitize(one, 80) + "\"");
+    if (!safe_relative_path(one))
+      table.wrong("portable", "must name files of its result, not \"" + sanitize(one, 80) + "\"");
   if (table.has("portable") && !table.has("build")) table.wrong("portable", "needs a build");
   table.boolean("any_target", declared.any_target);
   if (!table.has("probe") && !table.has("build")) table.missing("probe", "or build, a command");

@@ -38,7 +38,8 @@ Result<MachineBuild> parse_machine_build(std::string_view text) {
   auto json = Json::parse(text, {.bytes = kAnswerBytes, .depth = 4, .values = 50});
   if (!json) return json.error().in("build");
   MachineBuild build;
-  for (auto [key, flag] : {std::pair{"ok", &build.ok}, {"tools_missing", &build.tools_missing}, {"again", &build.again}}) {
+  for (auto [key, flag] :
+       {std::pair{"ok", &build.ok}, {"tools_missing", &build.tools_missing}, {"again", &build.again}}) {
     if (!(*json)[key].is_bool()) return bad("\"" + std::string(key) + "\" is neither true nor false");
     *flag = (*json)[key].as_bool();
   }

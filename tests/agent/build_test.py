@@ -91,7 +91,7 @@ class Build(unittest.TestCase):
     @needs_root
     def test_it_cannot_write_where_it_must_not(self):
         made = self.build(
-            f"echo x >{self.site.work}/builds/evil; echo x >$(dirname \"$0\")/evil; echo x >{self.site.work}/evil; {GOOD}"
+            f'echo x >{self.site.work}/builds/evil; echo x >$(dirname "$0")/evil; echo x >{self.site.work}/evil; {GOOD}'
         )
         self.assertTrue(made["ok"], made)
         self.assertEqual([str(path) for path in self.site.work.rglob("evil")], [])

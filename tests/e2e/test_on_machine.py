@@ -103,9 +103,7 @@ def test_what_cannot_be_built_there_is_said_and_the_others_run(machine: Bench) -
 
 
 @pytest.mark.parametrize(("arms", "code"), [(["one", "broken"], 6), (["one", "absent"], 5), (["absent", "one"], 5)])
-def test_what_may_not_be_left_out_ends_the_run(
-    machine: Bench, arms: list[str], code: int, nothing_left: None
-) -> None:
+def test_what_may_not_be_left_out_ends_the_run(machine: Bench, arms: list[str], code: int, nothing_left: None) -> None:
     text = plan_of(arms) + (f'baseline = "{arms[0]}"\n')
     done, run, _ = machine.run_plan(text)
     assert done.code == code, done.err
