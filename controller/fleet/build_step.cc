@@ -76,7 +76,7 @@ class MachineBuilder {
     step_.now("");
     BENCHCTL_CHECK(save_builds(step_.input.folder, step_.machine, builds_));
     if (fatal_.empty()) return {};
-    return Error{broken_ ? ErrorKind::kWorkload : ErrorKind::kRejected, join(fatal_, "\n")};
+    return Error{broken_ ? ErrorKind::kWorkload : ErrorKind::kRejected, join(fatal_, "; ")};
   }
 
  private:

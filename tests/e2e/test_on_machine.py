@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
 import pytest
-from conftest import SOURCE, Bench
+from conftest import SOURCE, Bench, needs_root
 
 MISSING = "the compiler of absent is missing: apt-get install absent"
 PLAN = """
@@ -134,13 +133,19 @@ def test_a_controller_that_is_killed_there_is_followed_by_one_that_ends_the_work
     assert (machine.home / "fetched").read_text() == "x\n", "the sources are made once"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="users of their own need root")
-def test_the_recipe_runs_under_a_user_of_its_own(machine: Bench) -> None:
+@needs_root
+def test_a_machine_of_our_own_gets_the_compiler_by_packages(machine: Bench, nothing_left: None) -> None:
+    del machine.environment["BENCHCTL_CACHE"]  # images are shared, since making one takes a minute
     build = machine.home / "root/workloads/on_machine/build.sh"
     build.write_text(build.read_text() + "echo I am $(id -u)\n")
-    done, _, folder = machine.run_plan(plan_of(["one"]))
+    text = plan_of(["one"]).replace('"local"', '"nspawn"')
+    done, run, folder = machine.run_plan(text)
+    assert done.code == 5, done.err
+    assert "apt-get install gcc binutils libc6-dev; put the packages into packages = [...] of its [fleet]" in done.err
+    text = text.replace('"nspawn"', '"nspawn"\npackages = ["gcc", "binutils", "libc6-dev"]')
+    done, run, folder = machine.run_plan(text)
     assert done.code == 0, done.err
+    assert machine.query("SELECT count(*) FROM v_trials WHERE run = ? AND verdict = 'ok'", run) == [(2,)]
     log = next((folder / "builds").glob("*/on_machine-good.log")).read_text()
-    uid = int(log.split("I am ")[1].split()[0])
-    assert 60706 <= uid <= 61183
+    assert 60706 <= int(log.split("I am ")[1].split()[0]) <= 61183, "under a user of its own, as trials are"
     assert builds_of(folder)["unbuilt"] == {}
