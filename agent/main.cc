@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "agent/exec/build.h"
 #include "agent/exec/commands.h"
 #include "agent/exec/runner.h"
 #include "agent/quiet/commands.h"
+#include "lib/files.h"
 #include "lib/text.h"
 
 namespace benchctl {
@@ -20,6 +22,8 @@ constexpr const char* kHelp =
     "  version                             versions of this agent and of its formats, as JSON\n"
     "  facts [--workdir W]                 facts of this machine, as JSON\n"
     "  unpack --sha256 HEX DEST            stdin: a pack; DEST appears whole or not at all\n"
+    "  build --dir W --sources HEX --arch A --isa I --timeout SECONDS\n"
+    "                                      runs the recipe of a bundle of sources; what came of it, as JSON\n"
     "  job --dir D                         stdin: the job of a run\n"
     "  run --dir D                         runs it, or continues it; in the foreground\n"
     "  append --dir D                      stdin: one more round\n"
@@ -52,6 +56,7 @@ const std::map<std::string, Verb> kVerbs = {
     {"version", {}},
     {"facts", {{}, {"--workdir"}}},
     {"unpack", {{"--sha256"}, {}, 1}},
+    {"build", {{"--dir", "--sources", "--arch", "--isa", "--timeout"}, {}}},
     {"job", {{"--dir"}, {}}},
     {"run", {{"--dir"}, {}}},
     {"append", {{"--dir"}, {}}},
@@ -97,6 +102,15 @@ Result<int64_t> number(const Arguments& arguments, const std::string& name, int6
   return *value;
 }
 
+Status build(const Arguments& arguments) {
+  BENCHCTL_TRY(int64_t seconds, number(arguments, "--timeout", 0));
+  SystemClock clock;
+  BENCHCTL_TRY(MachineBuild made, build_here({arguments.text("--dir"), arguments.text("--sources"),
+                                              arguments.text("--arch"), arguments.text("--isa"), seconds * 1000},
+                                             clock));
+  return write_all(1, to_json(made).dump() + "\n");
+}
+
 // The exit code, or the error that gives it.
 Result<int> dispatch(const std::string& name, const Arguments& arguments) {
   const std::string& dir = arguments.text("--dir");
@@ -104,6 +118,7 @@ Result<int> dispatch(const std::string& name, const Arguments& arguments) {
   if (name == "version") return done(print_version());
   if (name == "facts") return done(print_facts(arguments.text("--workdir")));
   if (name == "unpack") return done(unpack(arguments.text("--sha256"), arguments.words[0]));
+  if (name == "build") return done(build(arguments));
   if (name == "job") return done(accept_job(dir));
   if (name == "append") return done(accept_round(dir));
   if (name == "pull") return done(pull(dir, arguments.text("--unit")));

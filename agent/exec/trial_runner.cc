@@ -27,27 +27,11 @@ namespace {
 constexpr int64_t kNothingFree = 1 << 20;
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// The first uid that no process has, counted from a place of its own for each trial, in steps that reach every uid of
-// the range and that keep the next trial's place free: two trials in a row must not share a uid.
-int choose_uid(const TrialSpec& spec) {
-  constexpr int64_t kCount = kLastUid - kFirstUid + 1, kStep = 151;
-  static_assert(std::gcd(kCount, kStep) == 1);
-  std::vector<ProcessInfo> all = list_processes();
-  int64_t offset = (spec.trial + spec.attempt * int64_t{101}) % kCount;
-  for (int64_t i = 0; i < kCount; ++i) {
-    int uid = kFirstUid + static_cast<int>((offset + i * kStep) % kCount);
-    bool used = false;
-    for (const ProcessInfo& info : all) used = used || info.has_uid(uid);
-    if (!used) return uid;
-  }
-  return kFirstUid + static_cast<int>(offset);
-}
-
 class Trial {
  public:
   Trial(TrialHost& host, const TrialSpec& spec)
       : host_(host),
-        uid_(host.own_users ? choose_uid(spec) : -1),
+        uid_(host.own_users ? free_uid(spec.trial + spec.attempt * int64_t{101}) : -1),
         scratch_name_(host.folder.scratch_name(spec.trial, spec.attempt)),
         scratch_(host.folder.scratch_root() + "/" + scratch_name_) {
     record_.spec = spec;
@@ -291,13 +275,23 @@ void clear_leftovers(const RunFolder& folder, const CgroupHost& cgroups, const s
         std::fprintf(stderr, "benchagent: %s\n", removed.error().message.c_str());
 }
 
-std::string users_obstacle(const RunFolder& folder, const Job& job) {
-  // Our own folders are opened for passing through; folders above them are not ours to change.
-  chmod(folder.work().c_str(), 0711);
-  if (mkdir(folder.scratch_root().c_str(), 0711) != 0 && errno != EEXIST) return "no scratch folder";
-  chmod(folder.scratch_root().c_str(), 0711);
-  const std::string targets[] = {folder.scratch_root(), job.bundles_dir};
-  for (const std::string& target : targets) {
+// In steps that reach every uid of the range and that keep the next turn's place free.
+int free_uid(int64_t turn) {
+  constexpr int64_t kCount = kLastUid - kFirstUid + 1, kStep = 151;
+  static_assert(std::gcd(kCount, kStep) == 1);
+  std::vector<ProcessInfo> all = list_processes();
+  int64_t offset = turn % kCount;
+  for (int64_t i = 0; i < kCount; ++i) {
+    int uid = kFirstUid + static_cast<int>((offset + i * kStep) % kCount);
+    bool used = false;
+    for (const ProcessInfo& info : all) used = used || info.has_uid(uid);
+    if (!used) return uid;
+  }
+  return kFirstUid + static_cast<int>(offset);
+}
+
+std::string closed_to_users(const std::vector<std::string>& folders) {
+  for (const std::string& target : folders) {
     if (!exists(target)) continue;
     pid_t child = fork();
     if (child == 0) {
@@ -310,6 +304,14 @@ std::string users_obstacle(const RunFolder& folder, const Job& job) {
     if (status != 0) return "no user of its own: " + target + " is closed to other users";
   }
   return "";
+}
+
+std::string users_obstacle(const RunFolder& folder, const Job& job) {
+  // Our own folders are opened for passing through; folders above them are not ours to change.
+  chmod(folder.work().c_str(), 0711);
+  if (mkdir(folder.scratch_root().c_str(), 0711) != 0 && errno != EEXIST) return "no scratch folder";
+  chmod(folder.scratch_root().c_str(), 0711);
+  return closed_to_users({folder.scratch_root(), job.bundles_dir});
 }
 
 }  // namespace benchctl

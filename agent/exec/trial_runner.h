@@ -41,7 +41,13 @@ Status write_record(const RunFolder& folder, const TrialRecord& record);
 // scratch folders.
 void clear_leftovers(const RunFolder& folder, const CgroupHost& cgroups, const std::string& group_prefix);
 
-// Whether processes of a trial's user can reach scratch and bundles; "" or the reason why not.
+// The first uid of that range that no process has, counted from a place of its own for each `turn`: two turns in a row
+// do not share one.
+int free_uid(int64_t turn);
+
+// Whether processes of a trial's user can reach those folders; "" or the reason why not.
+std::string closed_to_users(const std::vector<std::string>& folders);
+// The same for scratch and bundles, which are opened for it as far as they are ours.
 std::string users_obstacle(const RunFolder& folder, const Job& job);
 
 }  // namespace benchctl

@@ -467,13 +467,24 @@ def bundle_table(data: RunData, functional: bool) -> Table | None:
         git = manifest.get("git")
         git = git if isinstance(git, dict) else {}
         commit = sanitize(git.get("commit") or "not given", 12) + (" (dirty)" if git.get("dirty") is True else "")
-        rows.append(
-            cells(str(bundle.bundle)[:12], str(bundle.workload), str(bundle.build), target, glibc, tool_text, commit)
+        origin = manifest.get("built_from")
+        where = f"on the machine, from {sanitize(str(origin)[:12])}" if origin else "before the run"
+        row = (
+            str(bundle.bundle)[:12],
+            str(bundle.workload),
+            str(bundle.build),
+            where,
+            target,
+            glibc,
+            tool_text,
+            commit,
         )
+        rows.append(cells(*row))
     columns = [
         ("Bundle", "l"),
         ("Workload", "l"),
         ("Build", "l"),
+        ("Built", "l"),
         ("Target", "l"),
         ("Needs glibc", "l"),
         ("Toolchains", "l"),

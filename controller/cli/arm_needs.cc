@@ -54,11 +54,11 @@ std::vector<ArmNeed> arm_needs(const Plan& plan, const std::vector<Workload>& wo
         if (arm == nullptr) continue;  // the plan's reader has refused it
         ArmNeed need{&suite, workload, name, arch, {}};
         for (const std::string& build : arm->all_builds()) {
-          ArmNeed::Candidate one{"", workload->build(build), {}};
-          if (auto target = one.build->target(arch, suite.isa)) {
-            one.target = *target;
-            one.key = bundle_key(*workload, build, suite, arch).value_or("");
-          }
+          ArmNeed::Candidate one{bundle_key(*workload, build, suite, arch).value_or(""),
+                                 workload->build(build),
+                                 {arch, ""},
+                                 suite.on_machine};
+          if (!suite.on_machine) one.target = one.build->target(arch, suite.isa).value_or(one.target);
           need.candidates.push_back(std::move(one));
         }
         needs.push_back(std::move(need));

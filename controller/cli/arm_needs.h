@@ -16,7 +16,8 @@ struct ArmNeed {
   struct Candidate {
     std::string key;  // BundleNeed::key; empty: the recipe cannot be built for that architecture
     const BuildDecl* build = nullptr;
-    BuildTarget target;
+    BuildTarget target;       // of a suite that is built on the machine: its architecture alone
+    bool on_machine = false;  // its sources are what is shipped
   };
   struct Recipe {
     const Workload& workload;

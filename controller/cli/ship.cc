@@ -6,6 +6,7 @@
 #include "controller/plan/expand.h"
 #include "controller/plan/plan_source.h"
 #include "controller/workloads/build.h"
+#include "controller/workloads/source_bundle.h"
 #include "lib/files.h"
 #include "lib/pack.h"
 #include "lib/sha256.h"
@@ -64,7 +65,8 @@ Result<Shipment> make_bundles(Context& context, const Plan& plan, const std::vec
   std::map<std::string, Error> unbuilt;
   const std::vector<ArmNeed> needs = arm_needs(plan, workloads);
   for (const auto& [workload, one] : recipes_of(needs)) {
-    auto bundle = build_bundle(workload, *one.build, one.target, toolchains, build);
+    auto bundle = one.on_machine ? bundle_sources(workload, *one.build, one.target.arch, toolchains, build)
+                                 : build_bundle(workload, *one.build, one.target, toolchains, build);
     if (bundle) {
       shipment.bundles.push_back(
           {one.key, bundle->folder, {bundle->sha256, bundle->workload, bundle->build, bundle->manifest}});
@@ -92,7 +94,8 @@ Foresight foresee_bundles(Context& context, const Plan& plan, const std::vector<
   Foresight seen;
   const std::vector<ArmNeed> needs = arm_needs(plan, workloads);
   for (const auto& [workload, one] : recipes_of(needs)) {
-    Outlook outlook = look_at(workload, *one.build, one.target, toolchains, build);
+    Outlook outlook = one.on_machine ? look_at_sources(workload, *one.build, one.target.arch, toolchains)
+                                     : look_at(workload, *one.build, one.target, toolchains, build);
     if (outlook.state != Readiness::kCannot) continue;
     if (outlook.kind == ErrorKind::kUsage)
       unbuilt.emplace(one.key, Error{outlook.kind, outlook.why});

@@ -30,6 +30,10 @@ Pick pick(const RunInput& input, const Workload& workload, const ArmDecl& arm, c
       note("not for this machine", build, "it cannot be built for " + sanitize(machine.arch, 40));
       continue;
     }
+    if (auto why = input.unfit.find(*key); why != input.unfit.end()) {
+      note("not for this machine", build, why->second);
+      continue;
+    }
     auto bundle = input.bundles.find(*key);
     if (bundle == input.bundles.end()) {
       auto why = input.unbuilt.find(*key);

@@ -34,6 +34,7 @@ struct RunInput {
   std::vector<Workload> workloads;
   std::map<std::string, LocalBundle> bundles;  // BundleNeed::key -> what it runs from
   std::map<std::string, std::string> unbuilt;  // the same -> why there is no bundle of it
+  std::map<std::string, std::string> unfit;    // the same, of one machine (seen_by) -> why it cannot run there
   std::string agent_binary;
   SshIdentity identity;                 // of this run, kept outside the store
   int64_t keep_ms = 0;                  // machines are kept this long after the run

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "controller/fleet/build_step.h"
+#include "controller/fleet/machine_builds.h"
 #include "controller/fleet/machine_record.h"
 #include "controller/fleet/requirements.h"
 #include "controller/fleet/times.h"
@@ -111,10 +113,12 @@ Status Slot::bring_up() {
   if (!hold_) BENCHCTL_CHECK(make_machine());
   const std::pair<const char*, Status (Slot::*)()> steps[] = {{"connect", &Slot::reach_machine},
                                                               {"facts", &Slot::look_at_machine},
+                                                              {"build", &Slot::build_there},
                                                               {"harden", &Slot::harden_machine},
                                                               {"equip", &Slot::equip_machine}};
   for (const auto& step : steps) {
     if (world_.stop.requested()) return Error{ErrorKind::kInterrupted, "stopped"};
+    if (step.second == &Slot::build_there && (!builds_on_machines(input_.plan) || done_before("build"))) continue;
     if (step.second == &Slot::harden_machine && (!input_.harden || done_before("harden"))) continue;
     BENCHCTL_CHECK(hold_->steps->run(step.first, [&] { return (this->*step.second)(); }));
   }
@@ -234,6 +238,25 @@ QuietStep Slot::quiet_step() {
           harden_journal(*hold_->machine->endpoint)};
 }
 
+// Before the machine is made quiet: compiling wakes what hardening puts to sleep, and is no part of a trial.
+Status Slot::build_there() {
+  BuildStep step{
+      input_,
+      world_.store,
+      world_.clock,
+      hold_->link->agent(),
+      hold_->facts,
+      hold_->lease.name,
+      fleet_.spec.provider,
+      [&] { return std::min<Nanos>(std::chrono::milliseconds(kBuildMs), hold_->seal_at.left(world_.clock)); },
+      [&](const std::string& text) { say(text); },
+      [&](const std::string& text) { world_.progress.now(hold_->lease.name, text); }};
+  Status built = build_on_machine(step);
+  if (!built && built.error().kind == ErrorKind::kRejected)
+    BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, built.error().message));
+  return built;
+}
+
 Status Slot::harden_machine() {
   world_.progress.now(hold_->lease.name, "making the machine quiet");
   Status quiet = make_quiet(quiet_step(), *input_.harden);
@@ -274,7 +297,7 @@ Status Slot::equip_machine() {
   BENCHCTL_TRY(hold_->job, load_job(input_.folder, hold_->lease.name));
   const bool fresh = hold_->job.job.rounds.empty();
   if (fresh) {
-    auto made = missing_job(hold_->facts);
+    auto made = missing_job(hold_->facts, hold_->lease.name);
     if (!made && made.error().kind == ErrorKind::kRejected)
       BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, made.error().message));
     if (!made) return made.error();
@@ -326,7 +349,7 @@ void Slot::measure() {
     hold_->collected = ran.ok();
     if (!ran || world_.stop.requested() || !outcome().errors.empty()) return ran;
     // Whatever the agent says of itself: what is not here is missing.
-    BENCHCTL_TRY(MachineJob missing, missing_job(hold_->facts));
+    BENCHCTL_TRY(MachineJob missing, missing_job(hold_->facts, hold_->lease.name));
     if (missing.job.rounds.empty()) return {};
     return Error{ErrorKind::kInterrupted, "rounds are missing: run them by benchctl resume " + input_.id};
   }();

@@ -53,6 +53,7 @@ class Slot {
   Status reach_again();
   bool done_before(const std::string& step);
   Status look_at_machine();
+  Status build_there();
   Status harden_machine();
   Status equip_machine();
   Status ship_bundles();
@@ -65,8 +66,8 @@ class Slot {
   bool may_reroll(const Error& error) const;
   Result<std::vector<MachineRow>> machines_of_slot();
   Result<std::vector<TrialRow>> trials_at_home();
-  // The job of all that is not at home, on a machine of these facts.
-  Result<MachineJob> missing_job(const Facts& facts);
+  // The job of all that is not at home, on this machine of these facts.
+  Result<MachineJob> missing_job(const Facts& facts, const std::string& machine);
   JobRun job_run();
   void begin_hold(Lease lease, Nanos left);
   void begin_steps(int64_t machine_id);

@@ -1,6 +1,7 @@
 // The part of a slot that goes on where an earlier controller of the run had to leave.
 #include <algorithm>
 
+#include "controller/fleet/machine_builds.h"
 #include "controller/fleet/slot.h"
 #include "controller/fleet/times.h"
 
@@ -72,9 +73,11 @@ Result<std::vector<TrialRow>> Slot::trials_at_home() {
   return trials;
 }
 
-Result<MachineJob> Slot::missing_job(const Facts& facts) {
+Result<MachineJob> Slot::missing_job(const Facts& facts, const std::string& machine) {
   BENCHCTL_TRY(auto done, trials_at_home());
-  return make_job(input_, world_.store, facts, index_in_run_, done);
+  if (!builds_on_machines(input_.plan)) return make_job(input_, world_.store, facts, index_in_run_, done);
+  BENCHCTL_TRY(MachineBuilds builds, load_builds(input_.folder, machine));
+  return make_job(seen_by(input_, builds), world_.store, facts, index_in_run_, done);
 }
 
 // Of a slot that had machines before: no scored round is missing, going by the shape of the last one that was looked
@@ -88,7 +91,7 @@ bool Slot::everything_is_home() {
     if (!stored || stored->before.empty()) continue;
     auto facts = parse_facts(stored->before);
     if (!facts) return false;
-    auto job = missing_job(*facts);
+    auto job = missing_job(*facts, row->lease.name);
     return job && job->job.rounds.empty();
   }
   return false;
@@ -125,7 +128,7 @@ Status Slot::drain() {
   BENCHCTL_CHECK(job_run().run(true, hold_->seal_at));
   hold_->collected = true;
   hold_->job.job.rounds.clear();
-  BENCHCTL_TRY(MachineJob missing, missing_job(hold_->facts));
+  BENCHCTL_TRY(MachineJob missing, missing_job(hold_->facts, hold_->lease.name));
   if (missing.job.rounds.empty()) return {};
   return Error{ErrorKind::kProvisioning, "its job had been stopped"};
 }

@@ -29,8 +29,9 @@ struct Expansion {
 // Errors: an arm, mode or build that the workloads do not have, a placeholder without a parameter.
 Result<Expansion> expand(const Plan& plan, const std::vector<Workload>& workloads, const MachineShape& machine);
 
-// The key of a recipe's bundle for machines of `arch`, built for the suite's ISA; nullopt when the recipe cannot be
-// built for that architecture.
+// The key of a recipe's bundle for machines of `arch`, built for the suite's ISA (of a suite that is built on the
+// machine: of the sources before, of what was made of them there afterwards); nullopt when the recipe cannot be built
+// for that architecture.
 std::optional<std::string> bundle_key(const Workload& workload, const std::string& build, const Suite& suite,
                                       const std::string& arch);
 

@@ -5,6 +5,7 @@
 #include "controller/plan/pattern.h"
 #include "controller/plan/sections.h"
 #include "lib/text.h"
+#include "provisioning/packages.h"
 
 namespace benchctl {
 namespace {
@@ -19,9 +20,10 @@ const std::vector<std::pair<std::string, std::set<std::string>>>& keys_of_provid
   static const std::set<std::string> kCloud{"digitalocean", "hetzner", "aws"};
   static const std::set<std::string> kOwn{"nspawn", "qemu"};
   static const std::vector<std::pair<std::string, std::set<std::string>>> kKeys{
-      {"region", kCloud},   {"size", kCloud},   {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
-      {"cpus", kOwn},       {"memory", kOwn},   {"disk", kOwn},
-      {"root", {"nspawn"}}, {"hosts", {"ssh"}}, {"become", {"ssh"}},
+      {"region", kCloud},   {"size", kCloud},         {"image", {"nspawn", "qemu", "digitalocean", "hetzner", "aws"}},
+      {"cpus", kOwn},       {"memory", kOwn},         {"disk", kOwn},
+      {"root", {"nspawn"}}, {"packages", {"nspawn"}}, {"hosts", {"ssh"}},
+      {"become", {"ssh"}},
   };
   return kKeys;
 }
@@ -59,6 +61,17 @@ void read_size_option(TableReader& table, const std::string& key, int64_t min, F
   if (bytes < 0) return;
   const toml::Node* value = table.get(key);
   fleet.spec.options[key] = value->kind == Kind::kString ? value->text : std::to_string(bytes);
+}
+
+void read_packages(TableReader& table, Fleet& fleet) {
+  std::vector<std::string> packages;
+  if (!table.has("packages")) return;
+  table.texts("packages", packages, 64);
+  for (const std::string& package : packages)
+    if (!valid_package(package))
+      table.wrong("packages", "must be names of Debian packages, such as \"gcc\", not " + quoted(package));
+  std::sort(packages.begin(), packages.end());
+  fleet.spec.options["packages"] = join(packages, ",");
 }
 
 bool flag_of_other_arch(const std::string& flag, const std::string& arch) {
@@ -178,6 +191,7 @@ void read_fleet(const toml::Node& node, const std::string& key, PlanContext& con
   read_size_option(table, "memory", 128 << 20, fleet);
   read_size_option(table, "disk", 64 << 20, fleet);
   read_size_option(table, "root", 64 << 20, fleet);
+  read_packages(table, fleet);
   read_hosts(table, context, provider, fleet);
   if (const toml::Node* require = table.table("require"))
     read_require(*require, "[fleet." + sanitize(key, 64) + ".require]", context, fleet.spec.arch, fleet.require);

@@ -49,6 +49,22 @@ const Case kCases[] = {
      "5:10: region in [fleet.a] is no key of provider \"nspawn\""},
     {"option of nspawn for local", "%HEAD%\n[fleet.a]\nprovider = \"local\"\nmemory = \"1GiB\"\n%SUITE%",
      "5:10: memory in [fleet.a] is no key of provider \"local\""},
+    {"packages of this computer", "%HEAD%\n[fleet.a]\nprovider = \"local\"\npackages = [\"gcc\"]\n%SUITE%",
+     "5:12: packages in [fleet.a] is no key of provider \"local\""},
+    {"a package with a version", "%HEAD%\n%FLEET%\npackages = [\"gcc\", \"make=4.3\"]\n%SUITE%",
+     "5:12: packages in [fleet.a] must be names of Debian packages, such as \"gcc\", not \"make=4.3\""},
+    {"a package that is an option", "%HEAD%\n%FLEET%\npackages = [\"--hook\"]\n%SUITE%",
+     "5:12: packages in [fleet.a] must be names of Debian packages, such as \"gcc\", not \"--hook\""},
+    {"built nowhere", "%HEAD%\n%FLEET%\n[[suite]]\nworkload = \"spin\"\nbuild = \"on-mashine\"",
+     "7:9: build in [[suite]] must be one of prebuilt, on-machine, not \"on-mashine\"; did you mean \"on-machine\"?"},
+    {"recipes that are not for machines", "%HEAD%\n%FLEET%\n%SUITE%\nbuild = \"on-machine\"\narms = [\"c_sqlite\"]",
+     "8:9: build in [[suite]] is \"on-machine\", and of workload \"request_shape\" c_sqlite cannot be built there "
+     "(their "
+     "recipes have no on_machine)"},
+    {"an ISA that is not for machines",
+     "%HEAD%\n%FLEET%\n[[suite]]\nworkload = \"spin\"\nbuild = \"on-machine\"\nisa = \"x86-64-v3\"",
+     "8:7: isa in [[suite]] must be one that workload \"spin\" can be built for, x86-64-v2, x86-64-v4, not "
+     "\"x86-64-v3\"; did you mean \"x86-64-v2\"?"},
     {"fleet name", "%HEAD%\n[fleet.A_b]\nprovider = \"nspawn\"\n%SUITE%",
      "3:1: [fleet.A_b] must be named with a-z, 0-9 and - only"},
     {"count", "%HEAD%\n%FLEET%\ncount = 0\n%SUITE%", "5:9: count in [fleet.a] must be from 1 to 100, not 0"},

@@ -60,6 +60,7 @@ struct Suite {
   std::vector<std::string> arms;
   std::string baseline;
   std::string isa;                   // bundles are built for it where their recipes can; empty: their default
+  bool on_machine = false;           // its arms are compiled on the machine that runs them
   bool skip_unbuilt = false;         // an arm that cannot be built is left out, and said; else it is an error
   std::vector<std::string> command;  // the user's own program; command[0] is relative to the plan's root
   std::string

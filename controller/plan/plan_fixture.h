@@ -72,6 +72,11 @@ inline std::vector<Workload> workloads() {
   other.baseline = "spin";
   other.modes = {ModeDecl{"once", "generic", "", {}, {}, 0.5}};
   other.arms = {{"spin", "", {"bin/spin"}, "c", {}}};
+  BuildDecl c;
+  c.name = "c";
+  c.targets = {{"x86_64", "x86-64-v2"}};
+  c.on_machine = {{"x86_64", "x86-64-v2"}, {"x86_64", "x86-64-v4"}};
+  other.builds = {c};
   return {request_shape(), other};
 }
 

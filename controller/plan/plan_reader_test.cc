@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "controller/plan/expand.h"
 #include "controller/plan/plan_fixture.h"
+#include "controller/plan/plan_text.h"
 #include "lib/files.h"
 #include "lib/text.h"
 
@@ -110,6 +112,24 @@ TEST(PlanReader, DoubtsAreWarningsNotMistakes) {
             "reached full speed\n"
             "--set schedule.target_ci=1%: warning: target_ci is not acted upon in this version: the run ends after 5 "
             "rounds");
+}
+
+TEST(PlanReader, BuildingOnTheMachineSurvivesTheResolvedPlan) {
+  const char text[] =
+      "schema = 1\nname = \"x\"\n[fleet.a]\nprovider = \"nspawn\"\npackages = [\"gcc\", \"binutils\"]\n"
+      "[[suite]]\nworkload = \"spin\"\nbuild = \"on-machine\"\nisa = \"x86-64-v4\"\n";
+  auto plan = fixture::read(text);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_TRUE(plan->suites[0].on_machine);
+  EXPECT_EQ(plan->fleets.at("a").spec.options.at("packages"), "binutils,gcc");
+  auto again = fixture::read(resolved_toml(*plan));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_TRUE(again->suites[0].on_machine);
+  EXPECT_EQ(again->fleets.at("a").spec.options, plan->fleets.at("a").spec.options);
+
+  const Workload spin = fixture::workloads()[1];
+  EXPECT_EQ(bundle_key(spin, "c", plan->suites[0], "x86_64"), "spin/c x86_64 x86-64-v4 on machine");
+  EXPECT_EQ(bundle_key(spin, "c", plan->suites[0], "aarch64"), std::nullopt);
 }
 
 TEST(PlanReader, ManyMistakesAreCountedNotListed) {

@@ -36,6 +36,7 @@ workload = "request_shape"    # see: benchctl workloads list
 mode = "sequential"
 arms = ["c_sqlite", "rust_rusqlite"]
 baseline = "c_sqlite"         # what the others are compared with
+build = "prebuilt"            # "on-machine": the machine compiles them itself (docs/plan.md)
 [suite.params]
 items = 10000
 

@@ -2,6 +2,7 @@
 
 #include "controller/plan/plan_text.h"
 #include "lib/text.h"
+#include "provisioning/packages.h"
 
 namespace benchctl {
 namespace {
@@ -82,7 +83,11 @@ void write_fleet(Writer& out, const std::string& name, const Fleet& fleet) {
   out.set("count", std::to_string(fleet.count));
   out.set_text("image", fleet.spec.image);
   out.set_text("arch", fleet.spec.arch);
-  for (const auto& [key, value] : fleet.spec.options) out.set(key, quote(value));
+  for (const auto& [key, value] : fleet.spec.options)
+    if (key == "packages")
+      out.set_list(key, packages_of(fleet.spec));
+    else
+      out.set(key, quote(value));
   if (!fleet.spec.hosts.empty()) write_hosts(out, fleet.spec.hosts);
   const Require& require = fleet.require;
   out.table("[fleet." + name + ".require]");
@@ -137,6 +142,7 @@ void write_suite(Writer& out, const Suite& suite) {
     out.set_list("arms", suite.arms);
     out.set_text("baseline", suite.baseline);
     out.set_text("isa", suite.isa);
+    if (suite.on_machine) out.set_text("build", "on-machine");
     out.set("skip_unbuilt", boolean(suite.skip_unbuilt));
   } else {
     out.set_list("command", suite.command);

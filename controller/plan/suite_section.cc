@@ -90,6 +90,9 @@ class WorkloadSuite {
     if (!all) table_.texts("arms", suite_.arms, kArms);
     table_.text("baseline", suite_.baseline);
     table_.text("isa", suite_.isa, 64);
+    std::string build = "prebuilt";
+    table_.choice("build", build, {"prebuilt", "on-machine"});
+    suite_.on_machine = build == "on-machine";
     suite_.skip_unbuilt = all;
     table_.boolean("skip_unbuilt", suite_.skip_unbuilt);
     table_.get("mode");
@@ -104,6 +107,24 @@ class WorkloadSuite {
       for (const ArmDecl& arm : workload->arms)
         if (offers(arm, mode->name)) suite_.arms.push_back(arm.name);
     choose_baseline(workload->baseline);
+    if (suite_.on_machine) check_recipes(*workload);
+  }
+
+  // Of every arm all recipes, so that no machine is made for what cannot be built there.
+  void check_recipes(const Workload& workload) {
+    std::vector<std::string> fixed;
+    for (const std::string& name : suite_.arms) {
+      const ArmDecl* arm = find_named(workload.arms, name);
+      if (arm == nullptr) continue;
+      for (const std::string& recipe : arm->all_builds()) {
+        const BuildDecl* build = find_named(workload.builds, recipe);
+        const bool there = build != nullptr && !build->on_machine.empty();
+        if (!there && std::find(fixed.begin(), fixed.end(), name) == fixed.end()) fixed.push_back(name);
+      }
+    }
+    if (!fixed.empty())
+      table_.wrong("build", "is \"on-machine\", and of workload " + quoted(workload.name) + " " + listed(fixed) +
+                                " cannot be built there (their recipes have no on_machine)");
   }
 
   void check_arm(const Workload& workload, const toml::Node& item) {
@@ -122,7 +143,7 @@ class WorkloadSuite {
   void check_isa(const Workload& workload) {
     std::vector<std::string> known;
     for (const BuildDecl& build : workload.builds)
-      for (const BuildTarget& target : build.targets)
+      for (const BuildTarget& target : suite_.on_machine ? build.on_machine : build.targets)
         if (std::find(known.begin(), known.end(), target.isa) == known.end()) known.push_back(target.isa);
     if (std::find(known.begin(), known.end(), suite_.isa) == known.end())
       table_.wrong("isa", "must be one that workload " + quoted(workload.name) + " can be built for, " + listed(known) +
@@ -166,7 +187,7 @@ void read_command_suite(TableReader& table, PlanContext& context, Suite& suite) 
   if (table.has("arms"))
     table.wrong("arms", "of a command are builds, which are not available in this version; leave arms out");
   if (table.has("baseline") && !table.has("arms")) table.wrong("baseline", "needs arms");
-  for (const char* key : {"isa", "skip_unbuilt"})
+  for (const char* key : {"isa", "build", "skip_unbuilt"})
     if (table.has(key)) table.wrong(key, "belongs to a workload, not to a command");
   read_free_params(table.table("params"), context, suite);
   if (suite.command.empty()) return;
@@ -191,7 +212,8 @@ void read_suite(const toml::Node& node, PlanContext& context, std::set<std::stri
   } else if (table.has("workload")) {
     WorkloadSuite(table, context, suite).read();
   } else {
-    for (const char* key : {"mode", "arms", "baseline", "isa", "skip_unbuilt", "format", "params"}) table.get(key);
+    for (const char* key : {"mode", "arms", "baseline", "isa", "build", "skip_unbuilt", "format", "params"})
+      table.get(key);
     table.missing("workload", "the name of a workload, or command for a program of your own");
   }
   table.refuse_unknown();

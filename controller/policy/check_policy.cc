@@ -126,6 +126,8 @@ std::vector<std::string> strangers_limits(const Plan& plan) {
   for (const auto& [name, fleet] : plan.fleets) {
     here = here || fleet.spec.provider == "local";
     const std::string key = "fleet." + name;
+    if (fleet.spec.options.count("packages") != 0)
+      refuse(key + ".packages", "packages in [fleet." + name + "] makes this computer build and keep another image");
     if (!fleet.spec.hosts.empty() && !fleet.spec.hosts.front().become.empty())
       refuse(key + ".become", "become in [fleet." + name + "] asks for another user's rights");
     for (size_t i = 0; i < fleet.spec.hosts.size(); ++i)

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kAgentBytes = 64 << 20;
 constexpr Nanos kFollowSlack = std::chrono::seconds(30);  // beyond a slice's own length, for a slow link
+constexpr Nanos kBuildSlack = std::chrono::minutes(1);
 constexpr Nanos kFollowPause = std::chrono::seconds(1);
 
 // The scripts are one line each and take what varies as arguments, so that nothing is ever glued into them.
@@ -148,6 +149,22 @@ Result<Installed> AgentClient::install_bundle(const std::string& folder, Deadlin
                       options, "send the bundle " + folder));
   bundles_->insert(installed.sha256);
   return installed;
+}
+
+Result<MachineBuild> AgentClient::build(const std::string& sources, const std::string& arch, const std::string& isa,
+                                        Nanos timeout) {
+  const std::string seconds = std::to_string(std::chrono::ceil<std::chrono::seconds>(timeout).count());
+  RunOptions options;
+  // It may wait as long for an earlier call before its own time begins.
+  options.deadline = Deadline::in(clock_, 2 * timeout + kBuildSlack);
+  const std::string what = "build " + sources.substr(0, 12) + " for " + isa;
+  BENCHCTL_TRY(std::string text, call({agent_path(), "build", "--dir", work_dir_, "--sources", sources, "--arch", arch,
+                                       "--isa", isa, "--timeout", seconds},
+                                      options, what));
+  auto made = parse_machine_build(text);
+  if (!made) return made.error().in(what);
+  if (made->ok && bundles_) bundles_->insert(made->sha256);
+  return made;
 }
 
 Result<Facts> AgentClient::facts(Deadline deadline) {

@@ -5,6 +5,7 @@
 //   install_agent   1 when it is there already, 2 when it must be sent
 //   install_bundle  0 when it is known to be there, 1 when it must be sent (and 1 more for the list of bundles, once,
 //                   when install_agent was not called on this client)
+//   build           1
 //   facts start append_round stop state pull_unit   1 each; pull_unit 0 when `dest` already holds the unit
 //   follow          1 for every kFollowSliceSeconds begun
 #pragma once
@@ -22,6 +23,7 @@
 #include "lib/wire/event.h"
 #include "lib/wire/facts.h"
 #include "lib/wire/job.h"
+#include "lib/wire/machine_build.h"
 #include "provisioning/transport.h"
 
 namespace benchctl {
@@ -60,6 +62,11 @@ class AgentClient {
 
   // Sends the folder as W/bundles/<sha256 of its manifest>. Checked by the agent file by file.
   Result<Installed> install_bundle(const std::string& folder, Deadline deadline);
+
+  // Runs the recipe of a bundle of sources that install_bundle() has sent: what came of it, good or not. What it makes
+  // lies beside the other bundles. The same again gives what is there, waits for who makes it, or begins anew.
+  Result<MachineBuild> build(const std::string& sources, const std::string& arch, const std::string& isa,
+                             Nanos timeout);
 
   Result<Facts> facts(Deadline deadline);
 

@@ -4,14 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "controller/workloads/bundle_parts.h"
 #include "controller/workloads/elf_needs.h"
-#include "controller/workloads/git_facts.h"
 #include "controller/workloads/recipe.h"
 #include "controller/workloads/sources.h"
 #include "lib/files.h"
-#include "lib/pack.h"
 #include "lib/sha256.h"
 #include "lib/text.h"
 
@@ -19,7 +17,6 @@ namespace benchctl {
 namespace {
 
 constexpr int64_t kNeededKib = 2 << 20;
-constexpr auto kLockPoll = std::chrono::milliseconds(200);
 
 struct Inputs {
   std::string sources;  // sha256
@@ -55,55 +52,16 @@ Json versions_of(const std::vector<Toolchain>& toolchains) {
   return all;
 }
 
-// The arms that may run from the recipe's bundle, and the modes, with what a reader of their results must know: reports
-// are written from the store, which holds this manifest.
-void describe_use(const Workload& workload, const BuildDecl& build, Json& manifest) {
-  Json arms = Json::object(), modes = Json::object();
-  for (const ArmDecl& arm : workload.arms) {
-    auto builds = arm.all_builds();
-    if (std::find(builds.begin(), builds.end(), build.name) == builds.end()) continue;
-    arms.set(arm.name, Json::object({{"help", arm.help}, {"limits", arm.limits}, {"first", build.name == arm.build}}));
-  }
-  for (const ModeDecl& mode : workload.modes)
-    modes.set(mode.name, Json::object({{"limits", mode.limits}, {"side_by_side", mode.side_by_side}}));
-  manifest.set("arms", std::move(arms));
-  manifest.set("modes", std::move(modes));
-}
-
 Json manifest_of(const Workload& workload, const BuildDecl& build, const BuildTarget& target, const Inputs& inputs,
                  const BuildContext& context) {
-  GitFacts git = git_facts(workload.folder, {workload.folder, context.root + "/toolchains"}, context.clock);
-  Json json = Json::object();
-  json.set("bundle", 1);
-  json.set("workload", workload.name);
-  json.set("version", workload.version);
-  json.set("build", build.name);
+  Json json = describe_bundle(workload, build, context);
   json.set("arch", target.arch);
   json.set("isa", target.isa);
-  json.set("cpu_flags", build.cpu_flags);
   json.set("min_glibc", build.min_glibc);
-  describe_use(workload, build, json);
   json.set("sources", inputs.sources);
   json.set("key", inputs.key);
   json.set("toolchains", versions_of(inputs.toolchains));
-  Json history = Json::object();
-  history.set("commit", git.commit.empty() ? Json() : Json(git.commit));
-  history.set("dirty", git.dirty);
-  history.set("diff", git.diff_sha256.empty() ? Json() : Json(git.diff_sha256));
-  json.set("git", history);
   return json;
-}
-
-// Two builds into one cache take turns.
-Result<FileLock> take_turn(const BuildContext& context) {
-  Deadline deadline = Deadline::in(context.clock, context.timeout);
-  for (bool said = false;; said = true) {
-    auto lock = FileLock::take(context.cache_dir + "/build.lock", "a build, process " + std::to_string(getpid()));
-    if (lock || lock.error().kind != ErrorKind::kInterrupted || deadline.passed(context.clock)) return lock;
-    if (context.stopped()) return Error{ErrorKind::kInterrupted, "stopped while another build had the cache"};
-    if (!said) context.say("waiting for the build cache: " + lock.error().message);
-    context.clock.sleep(kLockPoll);
-  }
 }
 
 // Where the recipe's result lies: a folder for each state of all that decides it.
@@ -114,25 +72,6 @@ std::string tree_of(const Workload& workload, const BuildDecl& build, const Inpu
 
 bool any_pending(const std::vector<Toolchain>& toolchains) {
   return std::any_of(toolchains.begin(), toolchains.end(), [](const Toolchain& one) { return one.pending; });
-}
-
-// A copy of `tree` with bundle.json, under the name of its hash.
-Result<std::string> place_bundle(const std::string& tree, const Json& manifest, BuildContext& context) {
-  const std::string bundles = context.cache_dir + "/bundles", fresh = bundles + "/new";
-  BENCHCTL_CHECK(make_dirs(bundles, 0755));
-  BENCHCTL_CHECK(remove_tree(fresh));
-  std::error_code ec;
-  std::filesystem::copy(tree, fresh, std::filesystem::copy_options::recursive, ec);
-  if (ec) return Error{ErrorKind::kInternal, "copy " + tree + " to " + fresh + ": " + ec.message()};
-  BENCHCTL_CHECK(write_atomic(fresh + "/bundle.json", manifest.dump_pretty() + "\n", 0644));
-  BENCHCTL_TRY(auto entries, scan_tree(fresh, {}));
-  std::string sha256 = sha256_hex(format_manifest(entries));
-  if (exists(bundles + "/" + sha256)) {
-    BENCHCTL_CHECK(remove_tree(fresh));
-  } else if (rename(fresh.c_str(), (bundles + "/" + sha256).c_str()) != 0) {
-    return errno_error("rename " + fresh);
-  }
-  return sha256;
 }
 
 std::string seconds_since(Nanos start, Clock& clock) {
@@ -173,7 +112,7 @@ Result<Bundle> build_bundle(const Workload& workload, const BuildDecl& build, co
   // Other targets of the same recipe have work folders and logs of their own.
   if (build.targets.size() > 1 && !(target == build.targets.front())) name += "/" + target.isa;
   BENCHCTL_CHECK(make_dirs(context.cache_dir + "/builds", 0755));
-  BENCHCTL_TRY(FileLock turn, take_turn(context));
+  BENCHCTL_TRY(FileLock turn, take_cache(context));
   context.tell(name + ": looking for its toolchains");
   BENCHCTL_TRY(Inputs inputs, inputs_of(workload, build, target, toolchains));
   const std::string tree = tree_of(workload, build, inputs, context);

@@ -40,6 +40,10 @@ std::string upper(std::string name) {
 
 }  // namespace
 
+std::string result_variable(const std::string& toolchain) {
+  return upper(toolchain) + "_DIR";
+}
+
 std::vector<std::string> environment_of(const BuildContext& context, const std::vector<Toolchain>& toolchains,
                                         const BuildTarget& target) {
   std::vector<std::string> env = context.env.empty() ? default_environment() : context.env;
@@ -49,7 +53,7 @@ std::vector<std::string> environment_of(const BuildContext& context, const std::
   return env;
 }
 
-Result<Toolchains::Declared> Toolchains::read(const std::string& name) const {
+Result<ToolchainDecl> Toolchains::read(const std::string& name) const {
   const std::string folder = context_.root + "/toolchains/" + name, file = folder + "/toolchain.toml";
   if (!exists(file))
     return Error{ErrorKind::kUsage,
@@ -58,12 +62,17 @@ Result<Toolchains::Declared> Toolchains::read(const std::string& name) const {
   BENCHCTL_TRY(toml::Node document, toml::parse(text, file));
   Findings findings(file, {});
   TableReader table(document, name, findings);
-  Declared declared;
+  ToolchainDecl declared;
   table.text("help", declared.help);
   if (table.has("needs")) table.texts("needs", declared.needs, 16);
   if (table.has("sources")) table.texts("sources", declared.sources, 64);
   if (table.has("probe")) table.words("probe", declared.probe, 64);
   if (table.has("build")) table.words("build", declared.build, 64);
+  if (table.has("portable")) table.texts("portable", declared.portable, 64);
+  for (const std::string& one : declared.portable)
+    if (!safe_relative_path(one))
+      table.wrong("portable", "must name files of its result, not \"" + sanitize(one, 80) + "\"");
+  if (table.has("portable") && !table.has("build")) table.wrong("portable", "needs a build");
   table.boolean("any_target", declared.any_target);
   if (!table.has("probe") && !table.has("build")) table.missing("probe", "or build, a command");
   table.refuse_unknown();
@@ -71,7 +80,7 @@ Result<Toolchains::Declared> Toolchains::read(const std::string& name) const {
   return declared;
 }
 
-Result<std::vector<std::string>> Toolchains::probe(const std::string& name, const Declared& declared,
+Result<std::vector<std::string>> Toolchains::probe(const std::string& name, const ToolchainDecl& declared,
                                                    const std::vector<std::string>& env) const {
   CommandSpec spec;
   spec.argv = declared.probe;
@@ -85,7 +94,7 @@ Result<std::vector<std::string>> Toolchains::probe(const std::string& name, cons
   return parse_environment(ended->output, "toolchain " + name);
 }
 
-Result<Toolchain> Toolchains::make(const std::string& name, const Declared& declared, const BuildTarget& target,
+Result<Toolchain> Toolchains::make(const std::string& name, const ToolchainDecl& declared, const BuildTarget& target,
                                    const std::vector<Toolchain>& below) {
   const std::string folder = context_.root + "/toolchains/" + name;
   std::vector<std::string> env = environment_of(context_, below, target);
@@ -110,7 +119,7 @@ Result<Toolchain> Toolchains::make(const std::string& name, const Declared& decl
 }
 
 // Into the cache, unless it is there; `made` gets its folder and what it says of itself.
-Status Toolchains::build(const std::string& name, const Declared& declared, const BuildTarget& target,
+Status Toolchains::build(const std::string& name, const ToolchainDecl& declared, const BuildTarget& target,
                          const std::vector<std::string>& env, Toolchain& made) {
   const std::string out = context_.cache_dir + "/toolchains/" + name + "-" + made.key.substr(0, 16);
   if (!exists(out)) {
@@ -125,7 +134,7 @@ Status Toolchains::build(const std::string& name, const Declared& declared, cons
     std::string label = "toolchain/" + name + (declared.any_target ? "" : "/" + target.isa);
     BENCHCTL_CHECK(run_recipe({label, context_.root + "/toolchains/" + name, {declared.build}, own}, out, context_));
   }
-  made.env.push_back(upper(name) + "_DIR=" + out);
+  made.env.push_back(result_variable(name) + "=" + out);
   if (exists(out + "/environment")) {
     BENCHCTL_TRY(std::string text, read_file(out + "/environment", kTextBytes));
     BENCHCTL_TRY(auto lines, parse_environment(text, out + "/environment"));
@@ -138,7 +147,7 @@ Status Toolchains::add(const std::string& name, const BuildTarget& target, int d
   auto same = [&](const Toolchain& one) { return one.name == name; };
   if (std::any_of(found.begin(), found.end(), same)) return {};
   if (depth > kDepth) return Error{ErrorKind::kUsage, "toolchain " + name + " needs itself, through its needs"};
-  BENCHCTL_TRY(Declared declared, read(name));
+  BENCHCTL_TRY(ToolchainDecl declared, read(name));
   std::vector<Toolchain> below;
   for (const std::string& need : declared.needs) BENCHCTL_CHECK(add(need, target, depth + 1, below));
   const std::string key = name + " " + target.text();

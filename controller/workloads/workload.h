@@ -62,6 +62,8 @@ struct BuildDecl {
   std::vector<BuildTarget> targets;             // what it can be built for; of an architecture the first is the default
   std::string min_glibc;                        // of the machine it runs on: "2.36", or "none"
   std::vector<std::string> cpu_flags;           // of that machine, beyond what the ISA implies
+  // What it can be built for on the machine itself, the lowest first; empty: on this computer only.
+  std::vector<BuildTarget> on_machine;
 
   // For that architecture: the wanted ISA where the recipe can be built for it, else the default. nullopt: not for this
   // architecture.

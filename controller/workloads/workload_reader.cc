@@ -319,6 +319,7 @@ class WorkloadReader {
       if (!valid_name(toolchain))
         table.wrong("needs", "must name folders of workloads/toolchains/, not " + quoted(toolchain));
     read_targets(table, build);
+    read_on_machine(table, build);
     if (table.has("cpu_flags")) table.texts("cpu_flags", build.cpu_flags, kEntries);
     table.text("min_glibc", build.min_glibc, 16);
     if (!table.has("min_glibc")) table.missing("min_glibc", "such as \"2.36\", or \"none\" when linked statically");
@@ -349,6 +350,18 @@ class WorkloadReader {
     for (const std::string& arch : archs)
       if (!isas.empty() && !build.target(arch))
         table.wrong("isa", "has none for " + arch + ": add " + (arch == "aarch64" ? "\"armv8-a\"" : "\"x86-64-v2\""));
+  }
+
+  // ISAs of the architectures above, the lowest first: a CPU takes the last one that it has.
+  void read_on_machine(TableReader& table, BuildDecl& build) {
+    std::vector<std::string> isas;
+    if (table.has("on_machine")) table.texts("on_machine", isas, kEntries);
+    for (const std::string& isa : isas) {
+      const std::string arch = arch_of_isa(isa);
+      if (arch.empty() || !build.target(arch))
+        table.wrong("on_machine", "has " + quoted(isa) + ", which is no ISA of its arch");
+      build.on_machine.push_back({arch, isa});
+    }
   }
 
   void read_steps(TableReader& table, BuildDecl& build) {

@@ -13,6 +13,7 @@
 #include "lib/sha256.h"
 #include "lib/text.h"
 #include "provisioning/command.h"
+#include "provisioning/packages.h"
 #include "provisioning/providers/cgroups.h"
 #include "provisioning/providers/loop_devices.h"
 #include "provisioning/providers/nspawn_image.h"
@@ -90,7 +91,7 @@ Capabilities NspawnProvider::capabilities() const {
 }
 
 Status NspawnProvider::check(const MachineSpec& spec) {
-  BENCHCTL_CHECK(nspawn_recipe(spec.image));
+  BENCHCTL_CHECK(nspawn_recipe(spec.image, packages_of(spec)));
   BENCHCTL_TRY(NspawnShape shape, NspawnShape::parse(spec));
   // The usual disk is sparse and mostly stays so; whoever asks for a size means to use it.
   if (spec.options.count("disk") != 0) BENCHCTL_CHECK(disk_fits(dirs_.state, shape.disk_bytes));
@@ -123,7 +124,7 @@ Status NspawnProvider::check(const MachineSpec& spec) {
 }
 
 Status NspawnProvider::prepare(const MachineSpec& spec, const std::function<void(const std::string&)>& say) {
-  BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image));
+  BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image, packages_of(spec)));
   return make_nspawn_image(dirs_.cache, recipe, clock_, say);
 }
 
@@ -160,7 +161,7 @@ Result<Machine> NspawnProvider::create(const MachineSpec& spec, const Lease& lea
 
 Status NspawnProvider::launch(const MachineSpec& spec, const MachineTag& tag, const Bootstrap& bootstrap) {
   BENCHCTL_TRY(NspawnShape shape, NspawnShape::parse(spec));
-  BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image));
+  BENCHCTL_TRY(NspawnRecipe recipe, nspawn_recipe(spec.image, packages_of(spec)));
   BENCHCTL_TRY(Cgroups cgroups, Cgroups::of_this_computer());
   const std::string image = nspawn_image_path(dirs_.cache, recipe), folder = dirs_.state + "/" + tag.text();
   if (!exists(image)) return Error{ErrorKind::kProvisioning, "image " + recipe.suite + " has not been made yet"};

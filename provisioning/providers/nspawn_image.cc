@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -10,6 +11,7 @@
 #include "lib/sha256.h"
 #include "lib/text.h"
 #include "provisioning/command.h"
+#include "provisioning/packages.h"
 
 namespace benchctl {
 namespace {
@@ -62,7 +64,7 @@ Status shift_owners(const std::string& tree) {
 
 }  // namespace
 
-Result<NspawnRecipe> nspawn_recipe(const std::string& image) {
+Result<NspawnRecipe> nspawn_recipe(const std::string& image, const std::vector<std::string>& more) {
   NspawnRecipe recipe;
   if (image.empty() || image == "trixie" || image == "debian-13") {
     recipe.suite = "trixie";
@@ -79,6 +81,12 @@ Result<NspawnRecipe> nspawn_recipe(const std::string& image) {
       "man-db",  "e2fsprogs",    "cron",       "logrotate",         "apt-listchanges", "iproute2",
       "procps",  "sudo",         "udev",       "ifupdown",          "netplan.io",      "systemd-resolved",
       "python3", "nftables",     "util-linux", "systemd-timesyncd", "ca-certificates"};
+  for (const std::string& package : more) {
+    if (!valid_package(package))
+      return Error{ErrorKind::kUsage, "\"" + sanitize(package, 80) + "\" is no name of a Debian package"};
+    if (std::find(recipe.packages.begin(), recipe.packages.end(), package) == recipe.packages.end())
+      recipe.packages.push_back(package);
+  }
   recipe.hooks = {
       // No two machines may share an identity.
       "rm -f \"$1\"/etc/ssh/ssh_host_*_key*",

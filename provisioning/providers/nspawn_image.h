@@ -22,8 +22,8 @@ struct NspawnRecipe {
   std::string hash() const;  // of everything that decides what is in the tree
 };
 
-// "trixie", "bookworm", "debian-13", "debian-12" or empty (trixie).
-Result<NspawnRecipe> nspawn_recipe(const std::string& image);
+// "trixie", "bookworm", "debian-13", "debian-12" or empty (trixie). `more`: packages beyond those of every image.
+Result<NspawnRecipe> nspawn_recipe(const std::string& image, const std::vector<std::string>& more = {});
 
 // Where the finished tree is, or would be.
 std::string nspawn_image_path(const std::string& cache_dir, const NspawnRecipe& recipe);

@@ -67,10 +67,10 @@ Result<NspawnShape> NspawnShape::parse(const MachineSpec& spec) {
       BENCHCTL_TRY(options.disk_bytes, bytes(name, text, int64_t{64} << 20));
     } else if (name == "root") {
       BENCHCTL_TRY(options.root_bytes, bytes(name, text, int64_t{64} << 20));
-    } else {
-      auto guess = did_you_mean(name, {"cpus", "memory", "disk", "root"});
-      return bad(sanitize(name, 60),
-                 guess ? "unknown; did you mean " + *guess + "?" : "unknown; there are cpus, memory, disk and root");
+    } else if (name != "packages") {  // of the image, not of the machine's shape
+      auto guess = did_you_mean(name, {"cpus", "memory", "disk", "root", "packages"});
+      return bad(sanitize(name, 60), guess ? "unknown; did you mean " + *guess + "?"
+                                           : "unknown; there are cpus, memory, disk, root and packages");
     }
   }
   return options;

@@ -55,6 +55,12 @@ TEST(NspawnImage, HashFollowsTheRecipe) {
   changed.packages.push_back("more");
   EXPECT_NE(changed.hash(), trixie->hash());
   EXPECT_FALSE(nspawn_recipe("trixy").ok());
+  auto more = nspawn_recipe("", {"gcc", "python3", "g++-12"});
+  ASSERT_TRUE(more.ok());
+  EXPECT_NE(more->hash(), trixie->hash());
+  EXPECT_EQ(more->packages.size(), trixie->packages.size() + 2) << "python3 is there already";
+  for (const char* bad : {"gcc=12", "--simulate", "a", "Gcc", "gcc libc", "../x", "gcc/sid"})
+    EXPECT_FALSE(nspawn_recipe("", {bad}).ok()) << bad;
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ constexpr std::pair<const char*, int> kFaults[] = {
     {"wrong host key", 40},
     {"requirements not met", 400},
     {"cannot be made quiet", 400},
+    {"compiler missing", 300},
+    {"recipe fails", 200},
     {"timer comes back", 200},
     // The agent
     {"agent killed", 20},

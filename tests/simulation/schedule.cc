@@ -7,7 +7,9 @@
 
 #include "controller/fleet/execute.h"
 #include "controller/fleet/lease_book.h"
+#include "controller/fleet/machine_builds.h"
 #include "controller/fleet/machine_job.h"
+#include "controller/plan/expand.h"
 #include "controller/store/sqlite.h"
 #include "lib/files.h"
 #include "lib/pack.h"
@@ -57,7 +59,14 @@ Workload workload() {
   workload.version = "1";
   workload.baseline = "a";
   workload.modes = {ModeDecl{"once", "generic", "", {}, {}, 1}};
-  workload.arms = {{"a", "", {"a"}, "sim", {}}, {"b", "", {"b"}, "sim", {}}};
+  workload.arms = {{"a", "", {"a"}, "sim_a", {}}, {"b", "", {"b"}, "sim_b", {}}};
+  for (const ArmDecl& arm : workload.arms) {
+    BuildDecl build;
+    build.name = arm.build;
+    build.targets = {{"x86_64", "x86-64"}};
+    build.on_machine = {{"x86_64", "x86-64"}, {"x86_64", "x86-64-v3"}};  // the CPU lacks what the second needs
+    workload.builds.push_back(build);
+  }
   return workload;
 }
 
@@ -136,15 +145,22 @@ class Schedule {
     suite.arms = {"a", "b"};
     suite.baseline = "a";
     suite.format = "generic";
+    suite.on_machine = dice.below(3) == 0;
+    suite.skip_unbuilt = dice.below(2) == 0;
     plan.suites = {suite};
 
     BENCHCTL_TRY(std::string store, new_store(folder_));
     BENCHCTL_CHECK(write_atomic(folder_ + "/store.sqlite3", store));
-    std::string bundle = folder_ + "/bundle";
-    BENCHCTL_CHECK(make_dirs(bundle));
-    BENCHCTL_CHECK(write_atomic(bundle + "/a", "program", 0755));
-    BENCHCTL_TRY(auto entries, scan_tree(bundle, {}));
-    input_.bundles["sim/sim"] = {sha256_hex(format_manifest(entries)), bundle};
+    for (const std::string arm : {"a", "b"}) {
+      std::string bundle = folder_ + "/bundle-" + arm;
+      BENCHCTL_CHECK(make_dirs(bundle));
+      BENCHCTL_CHECK(write_atomic(bundle + "/" + arm, "program", 0755));
+      BENCHCTL_TRY(auto entries, scan_tree(bundle, {}));
+      Json manifest = Json::object({{"workload", "sim"}, {"build", "sim_" + arm}, {"arch", "x86_64"}});
+      if (suite.on_machine) manifest.set("on_machine", std::vector<std::string>{"x86-64", "x86-64-v3"});
+      input_.bundles[*bundle_key(input_.workloads[0], "sim_" + arm, suite, "x86_64")] = {
+          sha256_hex(format_manifest(entries)), bundle, manifest};
+    }
     input_.agent_binary = folder_ + "/agent";
     return write_atomic(input_.agent_binary, "agent", 0755);
   }
@@ -357,16 +373,19 @@ class Schedule {
     for (int slot = 0; slot < input_.plan.fleets["small"].count; ++slot) {
       std::vector<TrialRow> of_slot;
       std::optional<Facts> facts;
+      MachineBuilds builds;
       for (const MachineRow& machine : machines) {
         if (machine.lease.slot != slot) continue;
         auto stored = store.facts(machine.id);
         if (stored && !stored->before.empty())
           if (auto parsed = parse_facts(stored->before)) facts = *parsed;
+        // One that was given up before it built anything has none.
+        if (auto made = load_builds(input_.folder, machine.lease.name); made && !made->bundles.empty()) builds = *made;
         for (const TrialRow& trial : trials)
           if (trial.machine == machine.id) of_slot.push_back(trial);
       }
       if (!facts) return violated("exit 0, and a slot never had a machine");
-      auto missing = make_job(input_, store, *facts, slot, of_slot);
+      auto missing = make_job(seen_by(input_, builds), store, *facts, slot, of_slot);
       if (!missing || !missing->job.rounds.empty()) violated("exit 0, and rounds are missing");
     }
   }

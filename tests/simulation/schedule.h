@@ -16,7 +16,8 @@ struct ScheduleResult {
 // `folder`: private and empty; it is left as it is.
 // What is broken on purpose, to see the invariants catch it: "" nothing; "resume" later controllers begin anew; "state"
 // the provider calls a machine gone once destroy was accepted; "budget" the plan's cap is not handed on; "value" a
-// machine prints another number than it measured; "exit" failures are not told.
+// machine prints another number than it measured; "exit" failures are not told; "build" a machine
+// loses what it says that it has built.
 ScheduleResult run_schedule(uint64_t seed, const std::string& folder, const std::string& mutant, bool verbose);
 
 }  // namespace benchctl::simulation

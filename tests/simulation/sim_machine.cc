@@ -7,6 +7,7 @@
 #include "lib/text.h"
 #include "lib/wire/facts.h"
 #include "lib/wire/harden.h"
+#include "lib/wire/machine_build.h"
 #include "lib/wire/trial.h"
 #include "provisioning/cloud_init/ssh_identity.h"
 
@@ -52,15 +53,18 @@ std::string word_after(const std::vector<std::string>& argv, const std::string& 
 
 }  // namespace
 
-SimMachine::SimMachine(std::string name, std::string host_key_line, Clock& clock, Faults& faults, bool prints_wrong)
+SimMachine::SimMachine(std::string name, std::string host_key_line, Clock& clock, Faults& faults,
+                       const std::string& mutant)
     : name_(std::move(name)),
       clock_(clock),
       faults_(faults),
       host_key_line_(std::move(host_key_line)),
-      prints_wrong_(prints_wrong) {
+      prints_wrong_(mutant == "value"),
+      loses_builds_(mutant == "build") {
   model_ = faults.dice().below(2) == 0 ? "Simulated CPU 1" : "Simulated CPU 2";
   avx2_ = !faults.happens("requirements not met");
   ignores_stop_ = faults.happens("agent does not stop");
+  has_compiler_ = !faults.happens("compiler missing");
   quiet_ = !faults.happens("cannot be made quiet");
   stays_quiet_ = !faults.happens("timer comes back");
 }
@@ -94,6 +98,7 @@ Result<CommandResult> SimMachine::run(const std::vector<std::string>& argv, cons
     return said("");
   }
   if (verb == "facts") return facts();
+  if (verb == "build") return build(argv);
   if (verb == "state") return state();
   if (verb == "harden") return harden(argv[2]);
   if (verb == "events") return events(argv, options, dropped);
@@ -139,6 +144,29 @@ CommandResult SimMachine::facts() {
   return said(document.dump());
 }
 
+// What is made is the same whenever it is made of the same; a second call finds it.
+CommandResult SimMachine::build(const std::vector<std::string>& argv) {
+  const std::string sources = word_after(argv, "--sources");
+  if (bundles_.count(sources) == 0) return refused(2, "ship the bundle first");
+  sources_.insert(sources);
+  MachineBuild made;
+  made.log = "$ sh build.sh\n";
+  const std::string result = sha256_hex("built of " + sources + " for " + word_after(argv, "--isa") + " on " + name_);
+  made.again = bundles_.count(result) != 0;
+  if (!made.again && !has_compiler_) {
+    made.tools_missing = true;
+    made.why = "a C compiler is missing: apt-get install gcc";
+  } else if (!made.again && faults_.happens("recipe fails")) {
+    made.why = "exit code 1";
+  } else {
+    made.ok = true;
+    made.sha256 = result;
+    made.toolchains = "cc CC_VERSION=simulated 1\n";
+    if (!loses_builds_) bundles_.insert(result);
+  }
+  return said(to_json(made).dump() + "\n");
+}
+
 CommandResult SimMachine::harden(const std::string& verb) {
   HardenReport report;
   report.verb = verb;
@@ -164,6 +192,10 @@ CommandResult SimMachine::start(const std::vector<std::string>& words, const Run
   auto json = Json::parse(*text);
   auto job = json ? job_from_json(*json) : Result<Job>(json.error());
   if (!job) return refused(2, job.error().message);
+  for (const RoundSpec& round : job->rounds)
+    for (const TrialSpec& trial : round.trials)
+      if (bundles_.count(trial.bundle) == 0 || sources_.count(trial.bundle) != 0)
+        return refused(2, "the bundle of a trial is not here: " + trial.bundle);
   if (job_ && *text != job_text_) return refused(2, "another job is there under this run");
   if (!job_) {
     job_ = *job;

@@ -19,8 +19,8 @@ namespace benchctl::simulation {
 
 class SimMachine {
  public:
-  // `prints_wrong`: another value than the one of the attempt.
-  SimMachine(std::string name, std::string host_key_line, Clock& clock, Faults& faults, bool prints_wrong);
+  // `mutant`: "value" prints another value than the one of the attempt, "build" has not what it says it has built.
+  SimMachine(std::string name, std::string host_key_line, Clock& clock, Faults& faults, const std::string& mutant);
 
   // One command; `dropped` says that the link it came by is gone since (reboot, death).
   Result<CommandResult> run(const std::vector<std::string>& argv, const RunOptions& options,
@@ -51,6 +51,7 @@ class SimMachine {
   CommandResult upload(const std::vector<std::string>& words, const RunOptions& options);
   CommandResult start(const std::vector<std::string>& words, const RunOptions& options);
   CommandResult facts();
+  CommandResult build(const std::vector<std::string>& argv);
   CommandResult state();
   CommandResult harden(const std::string& verb);
   Result<CommandResult> events(const std::vector<std::string>& argv, const RunOptions& options,
@@ -71,13 +72,15 @@ class SimMachine {
   Faults& faults_;
   std::string host_key_line_;
   std::set<std::string> agents_, bundles_;
+  std::set<std::string> sources_;  // of the bundles: what was built from, which no trial can run
   int boots_ = 1;
   Nanos back_at_{0};
   bool dead_ = false;
-  bool prints_wrong_;
+  bool prints_wrong_, loses_builds_;
   bool quiet_, stays_quiet_;
   std::string model_;
   bool avx2_ = true;
+  bool has_compiler_ = true;
 
   std::optional<Job> job_;
   std::string job_text_;

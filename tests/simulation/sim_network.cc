@@ -76,7 +76,7 @@ SimProvider::SimProvider(Clock& clock, Faults& faults, const std::string& mutant
     : clock_(clock),
       faults_(faults),
       believes_destroy_(mutant == "state"),
-      prints_wrong_(mutant == "value"),
+      mutant_(mutant),
       cloud_(clock, cloud_of(faults)) {}
 
 void SimProvider::look() {
@@ -101,7 +101,7 @@ Result<Machine> SimProvider::create(const MachineSpec& spec, const Lease& lease,
     std::string text = bootstrap.user_data.substr(bootstrap.user_data.find('\n') + 1);
     auto config = Json::parse(text);
     std::string key = config ? (*config)["ssh_keys"]["ed25519_public"].as_string() : "";
-    machines_[lease.name] = std::make_unique<SimMachine>(lease.name, key, clock_, faults_, prints_wrong_);
+    machines_[lease.name] = std::make_unique<SimMachine>(lease.name, key, clock_, faults_, mutant_);
     lives_[lease.name] = {lease.slot, clock_.now(), std::nullopt};
   }
   look();

@@ -49,7 +49,7 @@ class SimProvider final : public Provider {
   Clock& clock_;
   Faults& faults_;
   bool believes_destroy_;  // the mutant "state"
-  bool prints_wrong_;      // the mutant "value"
+  std::string mutant_;     // handed on to the machines
   std::set<std::string> destroyed_;
   FakeProvider cloud_;
   std::map<std::string, std::unique_ptr<SimMachine>> machines_;  // by name

@@ -31,8 +31,11 @@ def digest(parts: list[bytes]) -> str:
 
 
 class Build:
-    def __init__(self, variant: Variant) -> None:
+    def __init__(self, variant: Variant, isas: list[str] | None = None) -> None:
+        """`isas`: what SQLite is built for, instead of the variant's own; the programs stay what they are in each build."""
         self.variant = variant
+        self.programs_isa = variant.isa[0]
+        variant.isa = isas or variant.isa
         self.work = Path(os.environ["BENCHCTL_WORK"])
         self.out = Path(os.environ["BENCHCTL_OUT"])
         self.cc = os.environ["CC"]
@@ -111,7 +114,7 @@ class Build:
         return objects
 
     def program_objects(self) -> dict[str, list[Path]]:
-        isa = f"-march={self.variant.isa[0]}"
+        isa = f"-march={self.programs_isa}"
         folder = self.work / "programs"
         theirs = ["-O2", isa, f"-I{self.sqlite}"]
         ours = [*PROGRAM_FLAGS, isa, "-isystem", str(self.sqlite), f"-I{HERE / 'common'}"]
@@ -137,7 +140,7 @@ class Build:
         (generated / "amounts_generated.h").write_text(amounts.header(HERE / "sizes.toml"))
         folder.mkdir(parents=True, exist_ok=True)
         sources = sorted(map(str, (HERE / "runner").glob("*.c")))
-        isa = f"-march={self.variant.isa[0]}"
+        isa = f"-march={self.programs_isa}"
         self.run([self.cc, *PROGRAM_FLAGS, isa, "-static", f"-I{generated}", *sources, "-o", "engine"], folder)
 
     def train(self, programs: dict[str, list[Path]]) -> Path:
@@ -215,7 +218,9 @@ def main() -> int:
             if sys.argv[2] not in variant.isa:
                 raise VariantError(f"{variant.name} is built for {', '.join(variant.isa)}, not for {sys.argv[2]}")
             variant.isa = [sys.argv[2]]
-        Build(variant).build()
+        # Compiled where it runs: for what that CPU has.
+        isas = [os.environ["BENCHCTL_ISA"]] if "BENCHCTL_ON_MACHINE" in os.environ else None
+        Build(variant, isas).build()
     except VariantError as error:
         print(f"build.py: {error}", file=sys.stderr)
         return 1
