@@ -107,11 +107,14 @@ def _full(rows: list[Row], columns: int) -> list[str]:
         value = numbers.quantity(row.median.value, row.unit)
         out.append([shown, sanitize(row.label, 40), value, interval, _ratio(row), str(row.median.n)])
         last = name
+    if sum(max(width(line[i]) for line in out) + 2 for i in range(len(out[0]))) - 2 > columns:
+        return _stacked(rows, columns)
     return grid(out, columns, right=(2, 5))
 
 
 def _stacked(rows: list[Row], columns: int) -> list[str]:
-    """For narrow terminals: the case on a line of its own, its runners below."""
+    """Where the columns are too few: the case on a line of its own, its runners below. Of a ratio the end gives way, its
+    interval: names that are cut may not be told apart."""
     lines: list[str] = []
     groups: dict[str, list[Row]] = {}
     for row in rows:
@@ -128,7 +131,7 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
         for row in group
     ]
     aligned = iter(
-        grid([["  runner", "median", _interval_heading(rows), "ratio to baseline", "n"], *body], columns, right=(1, 4))
+        grid([["  runner", "median", _interval_heading(rows), "ratio to baseline", "n"], *body], columns, right=(1, 4), grow=3)
     )
     lines.append(next(aligned))
     for name, group in groups.items():
@@ -153,8 +156,8 @@ def _dense(rows: list[Row], columns: int) -> list[str]:
         theirs = "" if own is None else numbers.quantity(own.median.value, own.unit)
         out.append([_name(row), sanitize(row.label, 40), value, theirs, _ratio(row), str(row.median.n)])
     if len(candidates) == 1:  # its name stands above the table then
-        return grid([[line[0], *line[2:]] for line in out], columns, right=(1, 2, 4))
-    return grid(out, columns, right=(2, 3, 5))
+        return grid([[line[0], *line[2:]] for line in out], columns, right=(1, 2, 4), grow=3)
+    return grid(out, columns, right=(2, 3, 5), grow=4)
 
 
 def _heading(machine: MachineLine, suite: str, rows: list[Row], style: str) -> str:

@@ -40,6 +40,9 @@ def test_a_usual_run(tmp_path: Path, report: Report) -> None:
         lines = answer["terminal"].splitlines()
         assert len(lines) < 60
         assert max(map(len, lines)) <= width
+        assert not any(line.lstrip().startswith("workers…") for line in lines), "points that cannot be told apart"
+        for workers in (1, 2, 4):
+            assert any(line.lstrip().startswith(f"workers={workers} ") for line in lines)
     assert answer["files"] == [
         *(f"reports/small-{i}.{kind}" for i in (1, 2) for kind in ("html", "md")), "summary.csv", "summary.md",
     ]  # fmt: skip
