@@ -69,6 +69,12 @@ def range_cell(row: Row, like: float | None = None) -> Cell:
     return Cell(f"{low} to {high} {unit}".rstrip())
 
 
+def _named(places: Sequence[str]) -> str:
+    """The first three of them, and how many more."""
+    unique = list(dict.fromkeys(places))
+    return "; ".join(unique[:3]) + (f" and {len(unique) - 3} more" if len(unique) > 3 else "")
+
+
 def reasons(rows: Sequence[Row]) -> list[str]:
     """Why a ratio has no verdict or an inconclusive one, each reason once."""
     found: dict[str, list[str]] = {}
@@ -78,10 +84,8 @@ def reasons(rows: Sequence[Row]) -> list[str]:
             found.setdefault(row.ratio.reason, []).append(where)
     lines = []
     for reason, places in found.items():
-        unique = list(dict.fromkeys(places))
-        head = "; ".join(unique[:3]) + (f" and {len(unique) - 3} more" if len(unique) > 3 else "")
         verdict = "No verdict" if "needed" in reason else "Inconclusive"
-        lines.append(f"{verdict}: {reason} ({head}).")
+        lines.append(f"{verdict}: {reason} ({_named(places)}).")
     return lines
 
 
@@ -279,8 +283,18 @@ def throughput_table(
 
 _CLOSED_LOOP = (
     "Closed loop: a worker sends its next request when the last one is answered, so stalls are seen less often than users "
-    "would see them. Each percentile is the median over the runs, then the spread from the lowest to the highest run."
+    "would see them."
 )
+_OPEN_LOOP = (
+    "Open loop: requests come due at a fixed rate, and each is timed from when it was due, so that a stall is seen by every "
+    "request that came due in it."
+)
+_PERCENTILES = "Each percentile is the median over the runs, then the spread from the lowest to the highest run."
+
+
+def is_open_loop(case: str) -> bool:
+    """By the name, as workloads/CONTRACT.md has it."""
+    return case.rsplit("/", 1)[-1].startswith("open_")
 
 
 def latency_table(suite: str, case: str, rows: Sequence[Row], found: Histograms, functional: bool) -> Table:
@@ -289,14 +303,16 @@ def latency_table(suite: str, case: str, rows: Sequence[Row], found: Histograms,
     points = by_point(rows)
     of_merged = {key: found.quantile(metrics[CONCURRENT_METRIC], 0.99) for key, metrics in points.items()}
     with_merged = any(text != NO_HISTOGRAM for text in of_merged.values())
-    notes = [_CLOSED_LOOP]
+    notes = [f"{_OPEN_LOOP if is_open_loop(case) else _CLOSED_LOOP} {_PERCENTILES}"]
     if with_merged:
         columns.insert(6, ("p99, merged", "r"))
-        whys = {key: text for key, text in of_merged.items() if text.startswith("refused")}
-        for (point, arm, copy), text in whys.items():  # too long for a cell
-            of_merged[point, arm, copy] = "refused"
-            place = " ".join(filter(None, (short_point(point, case), arm, "(A/A copy)" if copy else "")))
-            notes.append(f"{place}: p99, merged, {text}.")
+        refusals: dict[str, list[str]] = {}
+        for (point, arm, copy), text in of_merged.items():
+            if text.startswith("refused"):  # too long for a cell
+                of_merged[point, arm, copy] = "refused"
+                place = " ".join(filter(None, (short_point(point, case), arm, "(A/A copy)" if copy else "")))
+                refusals.setdefault(text, []).append(place)
+        notes += [f"p99, merged, {text} ({_named(places)})." for text, places in refusals.items()]
     else:
         notes.append(
             "The runs left no histograms, so no percentile over all of them is given: percentiles are not averaged."

@@ -131,7 +131,12 @@ def _stacked(rows: list[Row], columns: int) -> list[str]:
         for row in group
     ]
     aligned = iter(
-        grid([["  runner", "median", _interval_heading(rows), "ratio to baseline", "n"], *body], columns, right=(1, 4), grow=3)
+        grid(
+            [["  runner", "median", _interval_heading(rows), "ratio to baseline", "n"], *body],
+            columns,
+            right=(1, 4),
+            grow=3,
+        )
     )
     lines.append(next(aligned))
     for name, group in groups.items():

@@ -490,8 +490,19 @@ def test_merged_percentile_needs_enough_requests(tmp_path: Path, report: Report)
     for point in ("workers=1", "workers=2", "workers=4"):
         assert f"<figcaption>concurrent {point} app_request/read: share of requests that took longer" in html
     assert "app_request/write: share of requests" not in html
-    assert "910 µs" in html
-    assert "refused: 0.2 requests expected above it in a run, 10 needed" in html
+    # What is refused for the same reason is said once.
+    assert html.count("p99, merged, refused: ") == 1
+    assert "workers=2 c_sqlite; workers=2 c_sqlite (A/A copy); workers=2 rust_rusqlite and 3 more" in html
+
+
+def test_an_open_loop_is_not_called_a_closed_one(tmp_path: Path, report: Report) -> None:
+    maker = example(tmp_path / "store.db", machines=("small-1",))
+    maker.db.execute("UPDATE name SET text = replace(text, 'app_request/read', 'app_request/open_read')")
+    store = maker.close()
+    report(store)
+    html = page(store, "small-1")
+    assert html.count("Open loop: ") == 1
+    assert html.count("Closed loop: ") == 1  # the writes'
 
 
 def test_a_store_with_no_good_trial(tmp_path: Path, report: Report) -> None:
