@@ -127,7 +127,7 @@ class MachineBuilder {
       return Error{ErrorKind::kInternal, sources->second.folder + " changed after it was made: run again"};
     BENCHCTL_TRY(MachineBuild made, step_.agent.build(sent.sha256, traits_.arch, choice.isa, time));
     const std::vector<std::string> log = clean_lines(made.log);
-    BENCHCTL_TRY(std::string kept, keep_log(name, log));
+    BENCHCTL_TRY(std::string kept, keep_log(name + "-" + choice.isa, log));
     if (!made.ok) {
       fail(key, name, made, log, kept);
       return {};

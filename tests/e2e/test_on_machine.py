@@ -75,7 +75,7 @@ def test_the_machine_builds_from_sources_and_the_report_tells(machine: Bench, no
     assert built["toolchains"]["sums"] == {"SUMS_VERSION": "3"}
     steps = [name for (name,) in machine.query("SELECT name FROM step ORDER BY seq")]
     assert steps.index("facts") < steps.index("build") < steps.index("equip")
-    (log,) = (folder / "builds").glob("*/on_machine-good.log")
+    (log,) = (folder / "builds").glob("*/on_machine-good-*.log")
     assert "$ sh build.sh" in log.read_text()
     (report,) = (folder / "reports").glob("*.html")
     assert "on the machine" in report.read_text()
@@ -95,7 +95,7 @@ def test_what_cannot_be_built_there_is_said_and_the_others_run(machine: Bench) -
     assert "no-such-flag" in left["broken"][1], "the last line of its log"
     assert left["demanding"][0] == "not for this machine"
     assert "not built for this CPU: it needs telepathy" in left["demanding"][1]
-    log = next((folder / "builds").glob("*/on_machine-broken.log")).read_text()
+    log = next((folder / "builds").glob("*/on_machine-broken-*.log")).read_text()
     assert "first" in log
     assert "\x1b" not in log, "what a machine prints is not let through"
     assert "bad\\x1b[31m line" in log
@@ -146,6 +146,6 @@ def test_a_machine_of_our_own_gets_the_compiler_by_packages(machine: Bench, noth
     done, run, folder = machine.run_plan(text)
     assert done.code == 0, done.err
     assert machine.query("SELECT count(*) FROM v_trials WHERE run = ? AND verdict = 'ok'", run) == [(2,)]
-    log = next((folder / "builds").glob("*/on_machine-good.log")).read_text()
+    log = next((folder / "builds").glob("*/on_machine-good-*.log")).read_text()
     assert 60706 <= int(log.split("I am ")[1].split()[0]) <= 61183, "under a user of its own, as trials are"
     assert builds_of(folder)["unbuilt"] == {}
