@@ -1,7 +1,6 @@
 #include "agent/exec/build.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,8 +10,10 @@
 
 #include "agent/exec/cgroup.h"
 #include "agent/exec/phase.h"
+#include "agent/exec/put_in_place.h"
 #include "agent/exec/trial_runner.h"
 #include "agent/exec/verdict.h"
+#include "lib/lock_wait.h"
 #include "lib/pack.h"
 #include "lib/sha256.h"
 #include "lib/text.h"
@@ -23,7 +24,6 @@ namespace {
 constexpr int64_t kOutputCap = 64 << 20;
 constexpr int64_t kTailBytes = 48 << 10;  // of the log; escaped it may take more
 constexpr size_t kLineBytes = 500;
-constexpr auto kLockPoll = std::chrono::milliseconds(200);
 // A file of the result: what the tools said of themselves.
 constexpr const char* kToolsFile = "toolchains.txt";
 
@@ -43,9 +43,8 @@ std::string clean_lines(std::string_view text, size_t most) {
 std::string last_line(const std::string& clean) {
   size_t end = clean.find_last_not_of('\n');
   if (end == std::string::npos) return "";
-  size_t begin = clean.rfind('\n', end);
-  return clean.substr(begin == std::string::npos ? 0 : begin + 1,
-                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  const size_t begin = clean.rfind('\n', end) + 1;  // 0 where it is the only one
+  return clean.substr(begin, end + 1 - begin);
 }
 
 std::string tail_of(const std::string& path) {
@@ -83,12 +82,8 @@ class BuildHere {
  private:
   // Whoever asks while another call runs the recipe wants what that one makes.
   Result<FileLock> take_turn() {
-    Deadline deadline = Deadline::in(clock_, std::chrono::milliseconds(request_.timeout_ms));
-    while (true) {
-      auto lock = FileLock::take(folder_ + "/lock", "build, process " + std::to_string(getpid()));
-      if (lock || lock.error().kind != ErrorKind::kInterrupted || deadline.passed(clock_)) return lock;
-      clock_.sleep(kLockPoll);
-    }
+    return wait_for_lock(folder_ + "/lock", "build, process " + std::to_string(getpid()), clock_,
+                         Deadline::in(clock_, std::chrono::milliseconds(request_.timeout_ms)));
   }
 
   std::optional<MachineBuild> made_before() {
@@ -109,7 +104,6 @@ class BuildHere {
   }
 
   Result<PhaseOutcome> run_script(const std::string& script) {
-    signal(SIGPIPE, SIG_IGN);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);  // user-mode emulators refuse it
     CgroupHost cgroups = CgroupHost::detect();
     const std::string group = "benchctl-build-" + sha256_hex(folder_).substr(0, 8) + "-";
@@ -135,7 +129,7 @@ class BuildHere {
   }
 
   std::vector<std::string> environment() const {
-    return {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    return {std::string("PATH=") + kProgramsPath,
             "HOME=" + folder_ + "/work",
             "TMPDIR=" + folder_ + "/work",
             "LANG=C.UTF-8",
@@ -178,12 +172,8 @@ class BuildHere {
     const std::string fresh = bundles_ + "/built-" + random_hex(4);
     if (mkdir(fresh.c_str(), 0700) != 0) return errno_error("mkdir " + fresh);
     auto copied = copy_to(fresh);
-    if (!copied || exists(bundles_ + "/" + *copied)) {
-      (void)remove_tree(fresh);
-    } else if (chmod(fresh.c_str(), 0755) != 0 || rename(fresh.c_str(), (bundles_ + "/" + *copied).c_str()) != 0) {
-      return errno_error("rename " + fresh);
-    }
-    if (copied) BENCHCTL_CHECK(sync_dir(bundles_));
+    if (!copied) (void)remove_tree(fresh);
+    if (copied) BENCHCTL_CHECK(put_in_place(fresh, bundles_ + "/" + *copied));
     return copied;
   }
 

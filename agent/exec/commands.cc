@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "agent/exec/event_log.h"
+#include "agent/exec/put_in_place.h"
 #include "agent/exec/round_queue.h"
 #include "agent/exec/run_folder.h"
 #include "agent/exec/seal.h"
@@ -73,8 +74,7 @@ Status receive_pack(const std::string& sha256, const std::string& temporary) {
   std::string found = sha256_hex(format_manifest(reader.entries()));
   if (found != sha256)
     return Error{ErrorKind::kInternal, "pack: its manifest has sha256 " + found + ", asked for was " + sha256};
-  if (chmod(temporary.c_str(), 0755) != 0) return errno_error("chmod " + temporary);
-  return sync_dir(temporary);
+  return {};
 }
 
 }  // namespace
@@ -89,17 +89,9 @@ Status unpack(const std::string& sha256, const std::string& dest) {
   std::string temporary = dest + ".tmp-" + random_hex(4);
   if (mkdir(temporary.c_str(), 0700) != 0) return errno_error("mkdir " + temporary);
   Status status = receive_pack(sha256, temporary);
-  if (status && rename(temporary.c_str(), dest.c_str()) != 0) {
-    // Another unpack of the same content may have been first.
-    bool there = errno == EEXIST || errno == ENOTEMPTY;
-    if (!there) status = errno_error("rename " + temporary);
-  }
-  if (exists(temporary)) {
-    Status removed = remove_tree(temporary);
-    if (status && !removed) status = removed;
-  }
-  BENCHCTL_CHECK(std::move(status));
-  return sync_dir(parent);
+  if (status) return put_in_place(temporary, dest);
+  (void)remove_tree(temporary);
+  return status;
 }
 
 Status accept_job(const std::string& dir) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "lib/lock_wait.h"
 #include "lib/text.h"
 
 namespace benchctl {
@@ -17,11 +18,9 @@ constexpr const char* kClosed = "rounds.closed";
 
 // The lock is held for milliseconds only, so a holder is waited for.
 Result<FileLock> append_lock(const RunFolder& folder) {
-  for (int i = 0;; ++i) {
-    auto lock = FileLock::take(folder.file("append.lock"), "pid " + std::to_string(getpid()));
-    if (lock || lock.error().kind != ErrorKind::kInterrupted || i >= 100) return lock;
-    usleep(50'000);
-  }
+  SystemClock clock;
+  return wait_for_lock(folder.file("append.lock"), "pid " + std::to_string(getpid()), clock,
+                       Deadline::in(clock, std::chrono::seconds(5)), {}, std::chrono::milliseconds(50));
 }
 
 Result<RoundSpec> parse_round(std::string_view text) {

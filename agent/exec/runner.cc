@@ -28,6 +28,7 @@
 #include "agent/exec/trial_events.h"
 #include "agent/exec/trial_runner.h"
 #include "agent/facts/cpu_text.h"
+#include "lib/lock_wait.h"
 #include "lib/sha256.h"
 #include "lib/text.h"
 
@@ -41,12 +42,11 @@ std::string boot_id() {
 
 // A short look at the state by another command must not make a start fail.
 Result<FileLock> lock_run(const RunFolder& folder) {
-  for (int i = 0;; ++i) {
-    auto lock = FileLock::take(folder.file("run.lock"), "pid " + std::to_string(getpid()));
-    if (lock) return lock;
-    if (lock.error().kind != ErrorKind::kInterrupted || i >= 20) return lock.error().in(folder.path());
-    usleep(50'000);
-  }
+  SystemClock clock;
+  auto lock = wait_for_lock(folder.file("run.lock"), "pid " + std::to_string(getpid()), clock,
+                            Deadline::in(clock, std::chrono::seconds(1)), {}, std::chrono::milliseconds(50));
+  if (!lock) return lock.error().in(folder.path());
+  return lock;
 }
 
 class Runner {

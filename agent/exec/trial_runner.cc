@@ -25,7 +25,6 @@ namespace benchctl {
 namespace {
 
 constexpr int64_t kNothingFree = 1 << 20;
-constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 class Trial {
  public:
@@ -100,7 +99,7 @@ class Trial {
 
   std::vector<std::string> environment() const {
     std::map<std::string, std::string> variables = {
-        {"PATH", kPath}, {"HOME", scratch_}, {"LANG", "C"}, {"LC_ALL", "C"}, {"TZ", "UTC"}};
+        {"PATH", kProgramsPath}, {"HOME", scratch_}, {"LANG", "C"}, {"LC_ALL", "C"}, {"TZ", "UTC"}};
     for (const auto& [name, value] : record_.spec.env) variables[name] = value;
     uint64_t seed = (host_.job.seed ^ static_cast<uint64_t>(record_.spec.trial)) & INT64_MAX;
     variables["BENCHCTL_SEED"] = std::to_string(seed);

@@ -16,6 +16,8 @@ namespace benchctl {
 // Users that no one else has: systemd's documentation of UIDs and GIDs leaves 60706..61183 unused.
 inline constexpr int kFirstUid = 60706;
 inline constexpr int kLastUid = 61183;
+// Where programs of trials and recipes find the machine's own.
+inline constexpr const char* kProgramsPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 // What stays the same for all trials of an agent.
 struct TrialHost {

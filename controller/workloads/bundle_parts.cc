@@ -6,13 +6,12 @@
 #include <filesystem>
 
 #include "controller/workloads/git_facts.h"
+#include "lib/lock_wait.h"
 #include "lib/pack.h"
 #include "lib/sha256.h"
 
 namespace benchctl {
 namespace {
-
-constexpr auto kLockPoll = std::chrono::milliseconds(200);
 
 // The arms that may run from the recipe's bundle, and the modes, with what a reader of their results must know: reports
 // are written from the store, which holds this manifest.
@@ -49,14 +48,15 @@ Json describe_bundle(const Workload& workload, const BuildDecl& build, const Bui
 }
 
 Result<FileLock> take_cache(const BuildContext& context) {
-  Deadline deadline = Deadline::in(context.clock, context.timeout);
-  for (bool said = false;; said = true) {
-    auto lock = FileLock::take(context.cache_dir + "/build.lock", "a build, process " + std::to_string(getpid()));
-    if (lock || lock.error().kind != ErrorKind::kInterrupted || deadline.passed(context.clock)) return lock;
-    if (context.stopped()) return Error{ErrorKind::kInterrupted, "stopped while another build had the cache"};
-    if (!said) context.say("waiting for the build cache: " + lock.error().message);
-    context.clock.sleep(kLockPoll);
-  }
+  bool said = false;
+  return wait_for_lock(context.cache_dir + "/build.lock", "a build, process " + std::to_string(getpid()), context.clock,
+                       Deadline::in(context.clock, context.timeout), [&](const Error& held) -> Status {
+                         if (context.stopped())
+                           return Error{ErrorKind::kInterrupted, "stopped while another build had the cache"};
+                         if (!said) context.say("waiting for the build cache: " + held.message);
+                         said = true;
+                         return {};
+                       });
 }
 
 Result<std::string> place_bundle(const std::string& tree, const Json& manifest, BuildContext& context) {

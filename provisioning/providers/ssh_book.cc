@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/files.h"
+#include "lib/lock_wait.h"
 #include "lib/text.h"
 #include "provisioning/endpoint_json.h"
 
@@ -58,12 +59,8 @@ Result<Json> SharedJson::read() const {
 
 Status SharedJson::change(const std::function<Status(Json&)>& edit) {
   BENCHCTL_CHECK(make_dirs(path_.substr(0, path_.rfind('/'))));
-  Deadline deadline = Deadline::in(clock_, kLockTime);
-  auto lock = FileLock::take(path_ + ".lock", "benchctl");
-  while (!lock && lock.error().kind == ErrorKind::kInterrupted && !deadline.passed(clock_)) {
-    clock_.sleep(std::chrono::milliseconds(20));
-    lock = FileLock::take(path_ + ".lock", "benchctl");
-  }
+  auto lock = wait_for_lock(path_ + ".lock", "benchctl", clock_, Deadline::in(clock_, kLockTime), {},
+                            std::chrono::milliseconds(20));
   if (!lock) return Error{ErrorKind::kInternal, lock.error().message};
   BENCHCTL_TRY(Json document, read());
   BENCHCTL_CHECK(edit(document));
