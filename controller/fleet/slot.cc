@@ -200,6 +200,12 @@ Status Slot::reach_again() {
   return {};
 }
 
+Status Slot::noted(Status status) {
+  if (!status && status.error().kind == ErrorKind::kRejected)
+    BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, status.error().message));
+  return status;
+}
+
 Status Slot::look_at_machine() {
   AgentClient& agent = hold_->link->agent();
   BENCHCTL_TRY(Installed installed, agent.install_agent(input_.agent_binary, in(kTransferMs)));
@@ -221,10 +227,7 @@ Status Slot::look_at_machine() {
       may_reroll(Error{ErrorKind::kRejected, ""}))
     met =
         Error{ErrorKind::kRejected, "another machine of this fleet has the same hardware, and the plan asks to spread"};
-  if (!met) {
-    BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, met.error().message));
-    return met;
-  }
+  BENCHCTL_CHECK(noted(std::move(met)));
   say(describe(hold_->facts));
   return {};
 }
@@ -251,20 +254,12 @@ Status Slot::build_there() {
       [&] { return std::min<Nanos>(std::chrono::milliseconds(kBuildMs), hold_->seal_at.left(world_.clock)); },
       [&](const std::string& text) { say(text); },
       [&](const std::string& text) { world_.progress.now(hold_->lease.name, text); }};
-  Status built = build_on_machine(step);
-  if (!built && built.error().kind == ErrorKind::kRejected)
-    BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, built.error().message));
-  return built;
+  return noted(build_on_machine(step));
 }
 
 Status Slot::harden_machine() {
   world_.progress.now(hold_->lease.name, "making the machine quiet");
-  Status quiet = make_quiet(quiet_step(), *input_.harden);
-  if (!quiet) {
-    if (quiet.error().kind == ErrorKind::kRejected)
-      BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, quiet.error().message));
-    return quiet;
-  }
+  BENCHCTL_CHECK(noted(make_quiet(quiet_step(), *input_.harden)));
   BENCHCTL_TRY(Facts hardened, hold_->link->agent().facts(in(kShortCallMs)));
   BENCHCTL_CHECK(world_.store.machine_facts(hold_->id, {"", "", "", "", hardened.document.dump()}));
   say("quiet by profile " + input_.harden->name + ", proved: nothing starts by itself");
@@ -298,9 +293,7 @@ Status Slot::equip_machine() {
   const bool fresh = hold_->job.job.rounds.empty();
   if (fresh) {
     auto made = missing_job(hold_->facts, hold_->lease.name);
-    if (!made && made.error().kind == ErrorKind::kRejected)
-      BENCHCTL_CHECK(world_.store.machine_state(hold_->id, MachineRowState::kRejected, made.error().message));
-    if (!made) return made.error();
+    if (!made) return noted(made.error());
     hold_->job = *std::move(made);
     BENCHCTL_CHECK(world_.store.leave_out(hold_->id, hold_->job.left_out));
     for (const LeftOutRow& row : hold_->job.left_out)

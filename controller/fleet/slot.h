@@ -52,6 +52,8 @@ class Slot {
   Status reach_machine();
   Status reach_again();
   bool done_before(const std::string& step);
+  // Gives back what it is given; where that rejects the machine, the store says so.
+  Status noted(Status status);
   Status look_at_machine();
   Status build_there();
   Status harden_machine();

@@ -129,9 +129,7 @@ std::optional<std::string> bundle_key(const Workload& workload, const std::strin
   const BuildDecl* recipe = find_named(workload.builds, build);
   if (recipe == nullptr) return name;  // whoever gave the workload knows its bundle
   if (suite.on_machine) {
-    const bool known = std::any_of(recipe->on_machine.begin(), recipe->on_machine.end(),
-                                   [&](const BuildTarget& one) { return one.arch == arch; });
-    if (!known) return std::nullopt;
+    if (recipe->isas_on_machine(arch).empty()) return std::nullopt;
     return name + " " + arch + (suite.isa.empty() ? "" : " " + suite.isa) + " on machine";
   }
   auto target = recipe->target(arch, suite.isa);

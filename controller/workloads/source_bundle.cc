@@ -38,9 +38,7 @@ Status add_part(const std::string& name, const Toolchains& toolchains, int depth
 
 Result<std::vector<Part>> parts_of(const Workload& workload, const BuildDecl& build, const std::string& arch,
                                    const Toolchains& toolchains) {
-  bool known = std::any_of(build.on_machine.begin(), build.on_machine.end(),
-                           [&](const BuildTarget& target) { return target.arch == arch; });
-  if (!known)
+  if (build.isas_on_machine(arch).empty())
     return Error{ErrorKind::kUsage, workload.name + "/" + build.name + " is not for building on a machine of " +
                                         sanitize(arch, 40) + " (on_machine in its [build])"};
   std::vector<Part> parts;
@@ -126,11 +124,8 @@ Result<Bundle> bundle_sources(const Workload& workload, const BuildDecl& build, 
   // The hash of all that decides the result but for the machine: its own tools are told by the machine.
   BENCHCTL_TRY(std::string key, hash_files(tree, {}));
   Bundle bundle{workload.name, build.name, "", "", describe_bundle(workload, build, context), false};
-  std::vector<std::string> isas;
-  for (const BuildTarget& target : build.on_machine)
-    if (target.arch == arch) isas.push_back(target.isa);
   bundle.manifest.set("arch", arch);
-  bundle.manifest.set("on_machine", isas);
+  bundle.manifest.set("on_machine", build.isas_on_machine(arch));
   bundle.manifest.set("min_glibc", "none");
   bundle.manifest.set("key", key);
   BENCHCTL_TRY(bundle.sha256, place_bundle(tree, bundle.manifest, context));
@@ -151,18 +146,15 @@ Outlook look_at_sources(const Workload& workload, const BuildDecl& build, const 
 }
 
 IsaChoice choose_isa(const Json& manifest, const std::string& wanted, const std::vector<std::string>& cpu_flags) {
-  const std::vector<std::string> isas = manifest["on_machine"].as_strings();
+  std::vector<std::string> isas = manifest["on_machine"].as_strings();
   auto lacks = [&](const std::string& isa) {
     return cpu_flags.empty() ? std::vector<std::string>{} : missing_flags(flags_of_isa(isa), cpu_flags);
   };
-  const bool known = std::find(isas.begin(), isas.end(), wanted) != isas.end();
-  if (!known)
-    for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa)
-      if (lacks(*isa).empty()) return {*isa, ""};
-  const std::string asked = known ? wanted : isas.empty() ? "" : isas.front();
-  const std::vector<std::string> missing = lacks(asked);
-  if (!asked.empty() && missing.empty()) return {asked, ""};
-  return {"", asked + " needs " + join(missing, ", ") + ", which it lacks"};
+  if (std::find(isas.begin(), isas.end(), wanted) != isas.end()) isas = {wanted};
+  for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa)
+    if (lacks(*isa).empty()) return {*isa, ""};
+  if (isas.empty()) return {"", "its sources name no instruction set"};
+  return {"", isas.front() + " needs " + join(lacks(isas.front()), ", ") + ", which it lacks"};
 }
 
 }  // namespace benchctl

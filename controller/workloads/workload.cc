@@ -42,6 +42,13 @@ std::vector<std::string> ArmDecl::all_builds() const {
   return all;
 }
 
+std::vector<std::string> BuildDecl::isas_on_machine(const std::string& arch) const {
+  std::vector<std::string> isas;
+  for (const BuildTarget& target : on_machine)
+    if (target.arch == arch) isas.push_back(target.isa);
+  return isas;
+}
+
 std::optional<BuildTarget> BuildDecl::target(std::string_view arch, std::string_view wanted_isa) const {
   std::optional<BuildTarget> usual;
   for (const BuildTarget& one : targets) {

@@ -65,6 +65,8 @@ struct BuildDecl {
   // What it can be built for on the machine itself, the lowest first; empty: on this computer only.
   std::vector<BuildTarget> on_machine;
 
+  // Of those the ISAs of an architecture; empty: not on machines of it.
+  std::vector<std::string> isas_on_machine(const std::string& arch) const;
   // For that architecture: the wanted ISA where the recipe can be built for it, else the default. nullopt: not for this
   // architecture.
   std::optional<BuildTarget> target(std::string_view arch, std::string_view wanted_isa = "") const;
