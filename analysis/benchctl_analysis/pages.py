@@ -17,7 +17,7 @@ from benchctl_analysis import (
     quiet,
     quiet_section,
     results,
-    tables,
+    what_ran,
 )
 from benchctl_analysis.claims import Judged
 from benchctl_analysis.compare import Comparison
@@ -92,10 +92,10 @@ def _ran_section(data: RunData, trials: pd.DataFrame, functional: bool) -> Secti
     order = data.schedule.order or "not given in the plan"
     section.paragraphs.append(Cell(f"Order asked for: {sanitize(order, 20)}, seed {sanitize(seed, 24)}."))
     for table in (
-        tables.bundle_table(data, functional),
-        tables.runner_table(data, functional),
-        tables.options_table(data, functional),
-        tables.order_table(trials, functional),
+        what_ran.bundle_table(data, functional),
+        what_ran.runner_table(data, functional),
+        what_ran.options_table(data, functional),
+        what_ran.order_table(trials, functional),
     ):
         if table is not None:
             section.tables.append(table)

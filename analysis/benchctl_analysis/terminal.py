@@ -39,12 +39,21 @@ class MachineLine:
     report: str  # path of the HTML report, relative to the run's folder
 
 
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
+
+
+def _total(widths: Sequence[int]) -> int:
+    """Of a line, with two cells between its columns."""
+    return sum(widths) + 2 * (len(widths) - 1)
+
+
 def grid(rows: Sequence[Sequence[str]], columns: int, right: Sequence[int] = (), grow: int = 0) -> list[str]:
     """Aligned lines of at most `columns` cells; column `grow` gives way first, and may then be cut with an ellipsis."""
     if not rows:
         return []
-    widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    over = sum(widths) + 2 * (len(widths) - 1) - columns
+    widths = _widths(rows)
+    over = _total(widths) - columns
     for place in (grow, *sorted(range(len(widths)), key=lambda i: -widths[i])):
         if over <= 0:
             break
@@ -107,7 +116,7 @@ def _full(rows: list[Row], columns: int) -> list[str]:
         value = numbers.quantity(row.median.value, row.unit)
         out.append([shown, sanitize(row.label, 40), value, interval, _ratio(row), str(row.median.n)])
         last = name
-    if sum(max(width(line[i]) for line in out) + 2 for i in range(len(out[0]))) - 2 > columns:
+    if _total(_widths(out)) > columns:
         return _stacked(rows, columns)
     return grid(out, columns, right=(2, 5))
 
